@@ -135,12 +135,13 @@ def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool)
       incumbent prune --json | jq -r '.suggestions[].id'
     """
     from bot.report.local_refusals import refused_in
+    from bot.report.results import local_histories
     from bot.report.status import could_go_view, print_prune, prune_overview, status_overview
 
     platform = open_platform(repo, config_path)
     refused = refused_in(repo)
     found = refused.suggestions(platform)
-    output = prune_overview(platform, found, refused)
+    output = prune_overview(platform, found, refused, local_histories(repo, platform))
     warn_of_lag(platform.regression_set.residents(platform.taxonomy)[1])
     if as_json:
         print_json(output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -26,7 +27,7 @@ from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted
 from bot.curator.losses import losses
 from bot.curator.prune import prune
-from bot.curator.roles import EvictionKind
+from bot.curator.roles import EvictionKind, derive_roles
 from bot.curator.staging import AuditStamp, Staging, restoration
 from bot.curator.store import entry_path, tombstone_path, unknown_scores, waiting_path
 from bot.curator.suggestions import evicted_on
@@ -96,6 +97,9 @@ def evict_command(
         plan, lines = _all_suggested(platform, customer, kind, reason, now, dry_run, refused_in(repo))
     else:
         plan, lines = _one(id, reason_given(reason or ""), platform, now, dry_run)
+    gone = [Path(change.path).stem for change in plan if change.content is None]
+    for warning in _caught(gone, platform, repo) if gone else ():
+        say(f"warning: {warning}", err=True)
     if not dry_run:
         changes.apply(plan, repo)
     waiting = len(platform.regression_set.waiting)
@@ -159,6 +163,21 @@ def _all_suggested(
         return (), ["no suggested eviction fits, and nothing changes", *left_out]
     lines.append(f"{counted(len(lines), 'entry', 'entries')} in all; to bring one back: incumbent restore ID")
     return tuple(plan), [*lines, *left_out]
+
+
+def _caught(gone: Collection[str], platform: Platform, repo: Path) -> list[str]:
+    """What of the release runs that the ledger of ``repo`` tells speaks against evicting the entries ``gone``."""
+    from bot.report.results import local_histories
+    from bot.results.history import last_failing
+
+    histories = local_histories(repo, platform)
+    if not histories:
+        return []
+    coverers = derive_roles(platform.regression_set.residents(platform.taxonomy)[0], platform.config).coverers
+    return [
+        f"in release runs no entry that stays and covers {name} ever failed, and {', '.join(ids)} did"
+        for name, ids in last_failing(histories, coverers, gone).items()
+    ]
 
 
 def _report(plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:

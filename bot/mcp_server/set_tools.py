@@ -37,7 +37,7 @@ from bot.pipeline.review import Platform
 from bot.report.agreement import AgreementReport, FromLedger, agreement_overview
 from bot.report.local_refusals import refused_in
 from bot.report.output import PruneOutput, StatusOutput
-from bot.report.results import ResultsOutput, local_results, shown_results
+from bot.report.results import ResultsOutput, local_histories, local_results, shown_results
 from bot.report.status import prune_overview, status_overview
 from bot.text.compare import utc
 
@@ -137,7 +137,8 @@ class SetTools:
 
         def work(_: Progress) -> Page[PruneOutput]:
             platform, refused = self._workspace.platform(), refused_in(self._workspace.root)
-            output = prune_overview(platform, refused.suggestions(platform), refused)
+            histories = local_histories(self._workspace.root, platform)
+            output = prune_overview(platform, refused.suggestions(platform), refused, histories)
             return suggestions_page(output, offset, limit)
 
         return await self._workers.answer(ctx, work, SuggestionsAnswer)

@@ -36,7 +36,7 @@ from bot.report.pull_request_bodies import (
     render_swap,
     with_members,
 )
-from bot.results.history import EntryHistory
+from bot.results.history import EntryHistory, ever_failed
 
 EVICT = f"{OWN_BRANCHES}evict/"
 GROUP = GROUP_BRANCHES
@@ -107,14 +107,10 @@ def proposals_of(
             _eviction(item.members[0], moment)
             if item.name is None
             else _group(item.name, item.members, kept.get(item.name, ()), moment)
-            for item in sorted(groups, key=lambda item: any(_ever_failed(each, histories) for each in item.members))
+            for item in sorted(groups, key=lambda item: any(ever_failed(each.id, histories) for each in item.members))
         ),
     )
     return tuple(replace(item, limited=False) if grounds_in(item.branch) in asked else item for item in proposals)
-
-
-def _ever_failed(item: Suggestion, histories: Mapping[str, EntryHistory]) -> bool:
-    return item.id in histories and histories[item.id].failing > 0
 
 
 def branch_of(kind: str, id: str, digest: str) -> str:

@@ -100,6 +100,10 @@ class PruneOutput(Output):
     least_loss: list[Checked[Loss]] = Field(description="for people, when entries wait and nothing can go safely")
     over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling")
     refused: LeftOut
+    only_failing: dict[str, list[str]] = Field(
+        description="of the entries that could go, those that alone ever failed in a release run among all that cover "
+        "these capabilities"
+    )
 
 
 class Repack(BaseModel):

@@ -113,6 +113,13 @@ def local_results(repo: Path, platform: Platform) -> FromLedger[ResultsOutput]:
     return FromLedger(results_overview(platform, records, ledger=without is None), problems, without)
 
 
+def local_histories(repo: Path, platform: Platform) -> dict[str, EntryHistory]:
+    """What the same branch says of each entry of R; empty if no release can be read."""
+    records, _, _ = local_releases(repo, platform)
+    known, config = platform.regression_set, platform.config
+    return histories(known.entries, in_order(records), config.results) if records else {}
+
+
 def shown_results(repo: Path, platform: Platform) -> ResultsOutput | None:
     """The same for what shows it beside something else; ``None`` if no release can be read."""
     records, _, _ = local_releases(repo, platform)

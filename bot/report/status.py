@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from bot.curator.entry import Entry, total
@@ -27,6 +28,7 @@ from bot.report.output import (
 from bot.report.results import ResultsOutput
 from bot.report.tables import TableSection, folded
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
+from bot.results.history import EntryHistory, ever_failed, only_failing
 
 if TYPE_CHECKING:
     # The job that writes on GitHub imports this module, and has no rich.
@@ -100,17 +102,28 @@ def status_overview(
     )
 
 
-def prune_overview(platform: Platform, found: Suggestions, refused: LocalRefusals) -> PruneOutput:
-    """The suggestions ``found`` for the platform's regression set, made without what people ``refused``."""
+def prune_overview(
+    platform: Platform,
+    found: Suggestions,
+    refused: LocalRefusals,
+    histories: Mapping[str, EntryHistory] = MappingProxyType({}),
+) -> PruneOutput:
+    """The suggestions ``found`` for the platform's regression set, made without what people ``refused``.
+
+    By the ``histories`` of entries those that never failed come first.
+    """
     known, config = platform.regression_set, platform.config
     swapped = {item.swap.admit for item in found.swaps}
+    leaving = {*(item.id for item in found.evictions), *(id for item in found.swaps for id in item.swap.remove)}
+    alone = only_failing(histories, found.roles.coverers)
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in found.roles.pinned.items()},
-        suggestions=list(found.evictions),
+        suggestions=sorted(found.evictions, key=lambda item: ever_failed(item.id, histories)),
         swaps=[item.swap for item in found.swaps],
         least_loss=[] if found.evictions else losses_overview(platform, refused.grounds, swapped),
         over_ceiling=max(0, len(known.entries) - config.ceiling),
         refused=refused.left_out(found),
+        only_failing={id: list(alone[id]) for id in sorted(leaving & alone.keys())},
     )
 
 
@@ -197,6 +210,8 @@ def print_prune(output: PruneOutput, view: str, out: Printer) -> None:
     rows = [(item.id, _grounds(item), _left(item, short=out.is_terminal)) for item in output.suggestions]
     title = f"Could go ({len(rows)}): `incumbent evict ID --reason TEXT`"
     out.table(title, ("entry", "grounds", "coverers left"), rows)
+    caught = [f"{id}: {', '.join(names)}" for id, names in output.only_failing.items()]
+    out.lines("In release runs no other entry that covers these ever failed", caught)
 
 
 def repacks_overview(repacks: Iterable[SwapSuggestion], platform: Platform) -> list[Repack]:

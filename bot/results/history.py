@@ -7,7 +7,7 @@ evicted and restored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from math import exp, lgamma, log, log1p
@@ -207,16 +207,29 @@ def combination_evidence(carriers: Iterable[Sequence[str]], known: Mapping[str, 
     )
 
 
+def ever_failed(id: str, known: Mapping[str, EntryHistory]) -> bool:
+    """Whether the entry ``id`` failed in a release."""
+    return id in known and known[id].failing > 0
+
+
 def only_failing(
     known: Mapping[str, EntryHistory], coverers: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
     """Entry → the capabilities that it alone, of all their ``coverers``, ever failed at; other entries are left out."""
     found: dict[str, list[str]] = {}
     for name, ids in sorted(coverers.items()):
-        failing = [id for id in ids if id in known and known[id].failing]
+        failing = [id for id in ids if ever_failed(id, known)]
         if len(failing) == 1:
             found.setdefault(failing[0], []).append(name)
     return {id: tuple(names) for id, names in found.items()}
+
+
+def last_failing(
+    known: Mapping[str, EntryHistory], coverers: Mapping[str, Sequence[str]], gone: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Capability → its ``coverers`` that ever failed, where all of these are ``gone``; others are left out."""
+    failing = {name: tuple(id for id in ids if ever_failed(id, known)) for name, ids in sorted(coverers.items())}
+    return {name: ids for name, ids in failing.items() if ids and set(gone).issuperset(ids)}
 
 
 def _groups(entries: Mapping[str, Entry]) -> dict[str, list[str]]:

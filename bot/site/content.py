@@ -184,7 +184,12 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         is_changed=head is not None and _is_changed(repo),
         platform=platform,
         status=status_overview(platform, agents, results, over_time=True, history=history),
-        suggestions=prune_overview(platform, refused.suggestions(platform), refused),
+        suggestions=prune_overview(
+            platform,
+            refused.suggestions(platform),
+            refused,
+            {} if results is None else {item.entry: item for item in results.entries},
+        ),
         entries=_entries(platform, {} if history is None else history.changes, records, results),
         customers=customers,
         agents=agents,

@@ -273,3 +273,30 @@ def test_a_champion_that_flaps_is_pinned_unless_the_config_says_otherwise(
     assert champion not in pinned()
     clone.git.update_ref("-d", f"refs/heads/{LEDGER}")
     assert pinned() == before, "without results nothing flaps"
+
+
+def test_what_could_go_is_told_with_what_runs_showed_and_an_eviction_warns(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = json.loads(told(capsys, "prune", "--json"))
+    assert ([item["id"] for item in wanted["suggestions"]], wanted["only_failing"]) == (["tickets-list"], {})
+    file = written(tmp_path, passed("tickets-list", "failed"), passed("crm-accounts"))
+    assert run(["results", "add", file, "--release", "v1", *AT]) == 0
+    assert json.loads(told(capsys, "prune", "--json"))["only_failing"] == {"tickets-list": ["auth.oauth", "tools.read"]}
+    assert "In release runs no other entry that covers these ever failed" in told(capsys, "prune")
+    for words in (["--suggested"], ["tickets-list", "--reason", "x"]):
+        assert run(["evict", *words, "--dry-run"]) == 0
+        warned = [line for line in capsys.readouterr().err.splitlines() if "in release runs" in line]
+        assert warned == [
+            f"warning: in release runs no entry that stays and covers {name} ever failed, and tickets-list did"
+            for name in ("auth.oauth", "tools.read")
+        ]
+    assert run(["evict", "crm-accounts", "--reason", "x", "--dry-run"]) == 0
+    assert "in release runs" not in capsys.readouterr().err
+    assert not clone.is_dirty(untracked_files=True)
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    assert run([*words]) == 0
+    return capsys.readouterr().out

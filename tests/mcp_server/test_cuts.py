@@ -82,6 +82,7 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
         ],
         over_ceiling=0,
         refused=2,
+        only_failing={},
     )
     first, last = (shown_in_chat(suggestions_page(output, offset, 4), SuggestionsAnswer) for offset in (0, 4))
     assert first["refused"] == 2

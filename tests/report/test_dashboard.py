@@ -32,6 +32,8 @@ from bot.report.review_comment import COMMENT_CHARACTERS
 from bot.report.status import prune_overview
 from bot.report.task_list import Task, boxes_in
 from bot.report.verdict_text import MarkdownStyle
+from bot.results.history import histories
+from bot.results.record import EntryResult, ReleaseRecord, content_of
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS, HOSTILE
 from tests.github.test_hostile_text import dead, skeleton, worded
@@ -312,6 +314,20 @@ def test_the_least_loss_is_never_what_people_refused() -> None:
         suggested = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=held)
         output = prune_overview(platform, suggested, LocalRefusals(grounds=held))
         assert [loss.id for loss in output.least_loss] == ([] if lost == "y" else ["x"])
+
+
+def test_what_never_failed_is_suggested_first() -> None:
+    platform = make_platform(entry("best", "a", score=0.95), entry("x", "a"), entry("y", "a"), redundancy_floor=1)
+    suggested = suggest(platform.regression_set, platform.taxonomy, platform.config)
+    ids = [item.id for item in suggested.evictions]
+    assert sorted(ids) == ["x", "y"]
+    first = platform.regression_set.entries[ids[0]]
+    result = EntryResult(content=content_of(first), failed=1)
+    record = ReleaseRecord(release="v1", at=NOW, entries={ids[0]: result})
+    found = histories(platform.regression_set.entries, [record], platform.config.results)
+    output = prune_overview(platform, suggested, LocalRefusals(), found)
+    assert [item.id for item in output.suggestions] == ids[::-1]
+    assert output.only_failing == {ids[0]: ["a"]}
 
 
 @pytest.mark.parametrize(

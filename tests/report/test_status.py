@@ -93,6 +93,7 @@ PRUNE = PruneOutput(
     least_loss=[Loss(admit="w2", id="e6", capabilities=("a",), combinations=(("b", "c"),))],
     over_ceiling=0,
     refused=0,
+    only_failing={},
 )
 
 

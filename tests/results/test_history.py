@@ -21,6 +21,7 @@ from bot.results.history import (
     flapping_in,
     histories,
     in_order,
+    last_failing,
     only_failing,
     outcomes_of,
 )
@@ -248,3 +249,21 @@ def test_a_combination_is_tested_by_any_of_its_carriers_and_flaps_with_all() -> 
     evident = combination_evidence([("p",), ("p", "q"), ("q", "r"), ("r",)], found)
     assert (evident.carried, evident.ran, evident.failed, evident.flapping) == (4, 3, 2, 1)
     assert only_failing(found, {"a": ("p", "q"), "b": ("q", "r"), "c": ("p", "gone")}) == {"p": ("a", "c")}
+
+
+@pytest.mark.parametrize(
+    ("gone", "expected"),
+    [
+        ("", {}),
+        ("q", {}),
+        ("p", {"c": ("p",)}),
+        ("pr", {"a": ("p", "r"), "b": ("r",), "c": ("p",)}),
+        ("pqrx", {"a": ("p", "r"), "b": ("r",), "c": ("p",)}),
+    ],
+)
+def test_what_goes_may_be_all_that_ever_failed(gone: str, expected: dict[str, tuple[str, ...]]) -> None:
+    items = {id: entry(id) for id in "pqr"}
+    outcomes = {"p": result(items["p"], failed=1), "q": result(items["q"], passed=1), "r": result(items["r"], failed=1)}
+    found = histories(items, releases(outcomes), SETTINGS)
+    coverers = {"c": ("p", "q", "x"), "a": ("p", "q", "r"), "b": ("q", "r"), "d": ("q",), "e": ("x",), "f": ()}
+    assert last_failing(found, coverers, [*gone]) == expected
