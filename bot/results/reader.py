@@ -101,12 +101,13 @@ def read_results(
     if form is not None and form not in known:
         fix = f"write one of {', '.join(known)}"
         return (), (Problem(file, None, f"there is no format of results {form!r}", fix),)
+    nothing = Problem(file, None, "it has no results", "run the export, and add what that run wrote")
     reader = known[form] if form is not None else next((item for item in known.values() if item.fits(source)), None)
     if reader is None:
         formats = "; ".join(f"`{item.name}`: {item.title}" for item in known.values())
         faults = _faults(source)
-        if faults:
-            return (), faults
+        if faults or not source.begins:
+            return (), faults or (nothing,)
         message = "no format of results fits this file"
         return (), (Problem(file, None, message, f"name its format with --format, or convert it. {formats}"),)
     try:
@@ -116,7 +117,7 @@ def read_results(
     results = tuple(item for item in found if isinstance(item, CaseResult))
     problems = tuple(item for item in found if isinstance(item, Problem))
     if not found:
-        problems = (Problem(file, None, "it has no results", "run the export, and add what that run wrote"),)
+        problems = (nothing,)
     return results, problems
 
 

@@ -284,6 +284,9 @@ def test_a_file_that_nothing_fits_names_the_formats_there_are() -> None:
     assert all(name in problems[0].fix for name in NAMES)
     _, problems = read_results(b"hello", "notes.txt", "nunit", LIMITS)
     assert "there is no format of results 'nunit'" in problems[0].message
+    for blank in (b"", b"\xef\xbb\xbf \r\n"):
+        _, problems = read_results(blank, "out.jsonl", None, LIMITS)
+        assert [problem.message for problem in problems] == ["it has no results"]
 
 
 @pytest.mark.parametrize(
