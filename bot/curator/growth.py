@@ -135,7 +135,7 @@ def _spans(
     Days of commits may run backwards: no time is counted twice.
     """
     for out, back in gaps:
-        # What left for good is told by its tombstone.  Without one it has just come back, and is not committed yet.
+        # A tombstone says when an entry left for good.  Without one it has just come back, and is not committed yet.
         returned = back if back is not None else last if gone is None else out
         if out < returned:
             yield came, max(came, out if gone is None else min(out, gone))

@@ -175,9 +175,12 @@ class GitProcess:
         """
         try:
             return str(self._process.get_object_header(name)[0].decode("ascii"))
-        except (ValueError, OSError):
-            # There is none, it has a longer id than GitPython knows, or the process has ended.
+        except OSError:
+            # The process has ended.
             self.close()
+        except ValueError:
+            # There is none, or it has a longer id than GitPython knows.
+            pass
         status, output, _ = self.run("rev-parse", "--verify", "--quiet", name)
         return None if status else output.decode().strip()
 

@@ -80,7 +80,7 @@ class Listing:
         """List what is at the top of ``path``, or everything if it is empty; nothing if ``path`` is listed."""
         top = path.partition("/")[0]
         name = top if _ORDINARY.fullmatch(top) else ""
-        if self._more is None or not self._listed.isdisjoint((name, *_and_above(path))):
+        if self._more is None or not self._listed.isdisjoint(_and_above(path)):
             return
         self._listed.add(name)
         # What was fetched is listed with its size.

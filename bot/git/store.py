@@ -184,15 +184,15 @@ class ObjectStore:
         reference = f"{PLACE}{local}"
         parts = [f"commit {reference}\ncommitter incumbent <> 0 +0000\ndata 0\n".encode()]
         if parent is not None:
-            parts.append(f"from {self._here_as(checked(parent))}\n".encode())
+            parts.append(f"from {self._here_as(parent)}\n".encode())
         for path, text in files:
             if not _PLAIN_PATH.fullmatch(path):
                 return
-            data = None if text is None else text.encode(errors="replace")
-            parts.append(
-                f"D {path}\n".encode() if data is None else f"M 644 inline {path}\ndata {len(data)}\n".encode()
-            )
-            parts.append(b"" if data is None else data + b"\n")
+            if text is None:
+                parts.append(f"D {path}\n".encode())
+            else:
+                data = text.encode(errors="replace")
+                parts.append(b"M 644 inline %s\ndata %d\n%s\n" % (path.encode(), len(data), data))
         status, _, _ = self._git.run("fast-import", "--quiet", "--force", given=b"".join(parts))
         made = self._git.id_of(f"{reference}^{{commit}}")
         if status == 0 and made is not None and self._git.id_of(f"{made}^{{tree}}") == tree:
@@ -200,8 +200,8 @@ class ObjectStore:
             self._here[local] = commit
 
     def _here_as(self, commit: str) -> str:
-        """The id of a commit here with the tree of ``commit``."""
-        return self._twins.get(commit, commit)
+        """The id of a commit here with the tree of ``commit``, which must be a full id."""
+        return self._twins.get(commit) or checked(commit)
 
     def snapshot(self, commit: str, folder: str = "") -> CommitSnapshot:
         """The files of ``commit``, or of a ``folder`` of it."""
@@ -296,7 +296,7 @@ class ObjectStore:
 
     def tree(self, commit: str) -> str:
         """The id of the tree of ``commit``."""
-        found = self._git.id_of(f"{self._here_as(checked(commit))}^{{tree}}")
+        found = self._git.id_of(f"{self._here_as(commit)}^{{tree}}")
         if found is None:
             raise damaged(commit)
         return found
@@ -305,7 +305,7 @@ class ObjectStore:
         """Path → tree id of the folders ``places`` of ``commit``, and of all folders ``below`` them."""
         deep = ("-r",) if below else ()
         output = self._git.ask(
-            "ls-tree", "-d", *deep, "-z", "--full-tree", f"{self._here_as(checked(commit))}^{{commit}}", "--", *places
+            "ls-tree", "-d", *deep, "-z", "--full-tree", f"{self._here_as(commit)}^{{commit}}", "--", *places
         )
         rows = (line.partition(b"\t") for line in output.split(b"\0") if line)
         return {
@@ -326,16 +326,15 @@ class ObjectStore:
 
     def _list(self, commit: str) -> Listing:
         if commit not in self._listings:
-            tree, remote = f"{self._here_as(checked(commit))}^{{commit}}", self._remote
+            own, remote = self._here_as(commit), self._remote
+            tree = f"{own}^{{commit}}"
             if remote is None:
                 self._listings[commit] = Listing(self._git.ask(*_LIST, "-l", tree))
             else:
                 here = self._fetched.get(commit, ())
                 output = self._git.ask(*_LIST, "-l", tree, "--", *filter(None, here)) if here else b""
                 more = partial(self._more, tree)
-                self._listings[commit] = Listing(
-                    output, partial(self._bring, remote, self._here_as(commit)), more, here
-                )
+                self._listings[commit] = Listing(output, partial(self._bring, remote, own), more, here)
         return self._listings[commit]
 
     def _more(self, tree: str, name: str) -> bytes:

@@ -8,7 +8,7 @@ comments through functions of the state, and only where that decides something.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -182,6 +182,15 @@ class PlannedPullRequest:
     def writes(self) -> list[tuple[int | None, Operation]]:
         """The operations in order, each with the pull request that it is on, if any."""
         return [(self.number, item) for item in self.operations]
+
+
+def own_heads(planned: Iterable[PlannedPullRequest], branches: Mapping[str, Branch]) -> dict[str, str]:
+    """Branch → commit of those ``branches`` that GitHub shows as they were ``planned``: what the bot left there."""
+    return {
+        item.branch: branches[item.branch].commit
+        for item in planned
+        if ((item.action == "keep" and item.number is not None) or item.action == "barred") and item.branch in branches
+    }
 
 
 def was_closed(pull: PullRequest) -> bool:

@@ -17,6 +17,7 @@ from bot.github.managed_pull_request import (
     DesiredPullRequest,
     PlannedPullRequest,
     PullRequestState,
+    own_heads,
     plan_pull_requests,
     was_closed,
 )
@@ -133,12 +134,7 @@ def plan_quarantines(
     limit = platform.config.limits.open_quarantines
     planned = plan_pull_requests(desired.wanted, github, limit, lambda pull: _why_closed(pull, platform))
     writes = [write for item in planned for write in item.writes]
-    heads = {
-        item.branch: github.branches[item.branch].commit
-        for item in planned
-        if ((item.action == "keep" and item.number is not None) or item.action == "barred")
-        and item.branch in github.branches
-    }
+    heads = own_heads(planned, github.branches)
     record = QuarantineRecord(heads=dict(sorted(heads.items())), refusals=desired.refusals)
     if record != inputs.record:
         files: dict[str, str | None] = {QUARANTINES: record_text(record)}

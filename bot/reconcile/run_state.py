@@ -14,7 +14,18 @@ from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
 from bot.github.events import Event
 from bot.github.git_state import World, folders_of, reconciled_of, rejections_of, suggestions_of
 from bot.github.models import Operation, PullRequest
-from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
+from bot.ledger.model import (
+    QUARANTINES,
+    FolderRecord,
+    LeftQuery,
+    QuarantineRecord,
+    Reconciled,
+    Rejection,
+    Request,
+    SuggestionRecord,
+    folder_path,
+)
+from bot.ledger.store import readable
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.inventory import Inventory
@@ -90,6 +101,11 @@ class RunState:
     def suggestions(self) -> SuggestionRecord:
         """What the ledger says of our pull requests."""
         return suggestions_of(self.ledger)
+
+    @cached_property
+    def quarantines(self) -> QuarantineRecord:
+        """What the ledger says of our offers of quarantine; nothing if that cannot be read."""
+        return readable(self.ledger, QUARANTINES, QuarantineRecord) or QuarantineRecord()
 
     @cached_property
     def reconciled(self) -> Reconciled | None:

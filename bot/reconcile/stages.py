@@ -43,13 +43,11 @@ from bot.ledger.model import (
     COUNTED_FILES,
     FOLDER,
     INDEX,
-    QUARANTINES,
     RECONCILED,
     REQUESTS,
     RUNS,
     ArchivedQuery,
     PullRequestRecord,
-    QuarantineRecord,
     Reconciled,
     RequestRecord,
     RunRecord,
@@ -370,7 +368,7 @@ def offer_quarantines(tip: RunState) -> Staged:
         github=_state(tip, pulls),
         records=tip.releases,
         histories=tip.histories,
-        record=_quarantine_record(tip),
+        record=tip.quarantines,
         ledger=tip.ledger_commit,
         pull_request=tip.github.find_pull_request,
         texts=tip.read,
@@ -385,11 +383,7 @@ def offer_quarantines(tip: RunState) -> Staged:
 def _offers_quarantines(tip: RunState) -> bool:
     """Whether the bot may offer quarantines, or offered some that are to be kept true."""
     offers = tip.platform.config.limits.open_quarantines > 0 and bool(tip.releases)
-    return offers or bool(_quarantine_record(tip).heads)
-
-
-def _quarantine_record(tip: RunState) -> QuarantineRecord:
-    return readable(tip.ledger, QUARANTINES, QuarantineRecord) or QuarantineRecord()
+    return offers or bool(tip.quarantines.heads)
 
 
 def suggest_changes(tip: RunState) -> Staged:

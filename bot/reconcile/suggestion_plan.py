@@ -13,7 +13,7 @@ from bot.curator.prune import Suggestion
 from bot.curator.roles import EvictionKind
 from bot.github.check import post_check
 from bot.github.events import OWN_BRANCHES
-from bot.github.managed_pull_request import ClosedBy, PlannedPullRequest, plan_pull_requests, was_closed
+from bot.github.managed_pull_request import ClosedBy, PlannedPullRequest, own_heads, plan_pull_requests, was_closed
 from bot.github.models import Operation, PullRequest, WriteLedger
 from bot.ledger.event_files import appended
 from bot.ledger.events import ADMISSION, SET_EVENTS, Answered, LedgerEvent, Reopened, Suggested
@@ -64,12 +64,7 @@ def plan_suggestions(
     writes = [write for item in planned for write in item.writes]
     for pull in inputs.misnamed:
         writes += [(pull.number, item) for item in _turn_down(pull, inputs)]
-    heads = {
-        item.branch: github.branches[item.branch].commit
-        for item in planned
-        if ((item.action == "keep" and item.number is not None) or item.action == "barred")
-        and item.branch in github.branches
-    }
+    heads = own_heads(planned, github.branches)
     heads |= {branch: head for branch, head in inputs.record.heads.items() if branch in left}
     record = SuggestionRecord(
         heads=dict(sorted(heads.items())),

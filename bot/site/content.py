@@ -170,6 +170,7 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
     records, faults, without = local_releases(repo, platform)
     problems += faults
     results = results_overview(platform, records, ledger=without is None) if records else None
+    histories = {} if results is None else {item.entry: item for item in results.entries if item.releases}
     agreement = agreement_overview(repo)
     problems += agreement.problems
     calibration = local_calibration(repo, platform, config_path)
@@ -184,13 +185,8 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         is_changed=head is not None and _is_changed(repo),
         platform=platform,
         status=status_overview(platform, agents, results, over_time=True, history=history),
-        suggestions=prune_overview(
-            platform,
-            refused.suggestions(platform),
-            refused,
-            {} if results is None else {item.entry: item for item in results.entries},
-        ),
-        entries=_entries(platform, {} if history is None else history.changes, records, results),
+        suggestions=prune_overview(platform, refused.suggestions(platform), refused, histories),
+        entries=_entries(platform, {} if history is None else history.changes, records, histories),
         customers=customers,
         agents=agents,
         pairs=_pairs(platform, agents),
@@ -210,11 +206,10 @@ def _entries(
     platform: Platform,
     changes: Mapping[str, tuple[FileCommit, ...]],
     records: Sequence[ReleaseRecord],
-    results: ResultsOutput | None,
+    histories: Mapping[str, EntryHistory],
 ) -> dict[str, SiteEntry]:
     shown = show_entries(platform)
     near = _neighbours(platform.regression_set.entries, [item.entry for item in shown.values()])
-    histories = {} if results is None else {item.entry: item for item in results.entries if item.releases}
     found = {}
     for id, item in shown.items():
         places = (entry_path(id), waiting_path(id), tombstone_path(id))

@@ -14,9 +14,8 @@ from bot.cli.main import run
 from bot.ledger.events import SET_EVENTS
 from bot.results.quarantine import FLAPS
 from tests.e2e.bot import Bot, platform_files
-from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
-from tests.e2e.test_reconcile import read
+from tests.e2e.test_reconcile import merged, read
 from tests.e2e.test_results import pushed
 from tests.e2e.test_suggestions import check, dashboard, ours
 
@@ -99,9 +98,7 @@ def test_what_flaps_is_quarantined_by_people_and_comes_back_once_it_is_stable(
     settled(bot)
     assert exported(world, clones) == everything, "nothing is quarantined unless people merge it"
 
-    before = world.head("main")
-    after = world.merge(pull["number"], user=CURATOR)
-    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert merged(world, bot, pull["number"]).codes == (0, 0)
     assert read(world, FLAPPING)["quarantined"] == FLAPS
     assert exported(world, clones) == everything - {FLAPPING}
     assert exported(world, clones, "--quarantined") == {FLAPPING}
@@ -117,9 +114,7 @@ def test_what_flaps_is_quarantined_by_people_and_comes_back_once_it_is_stable(
     (pull,) = ours(world)
     assert pull["title"] == f"End the quarantine of {FLAPPING}: it is stable"
     settled(bot)
-    before = world.head("main")
-    after = world.merge(pull["number"], user=CURATOR)
-    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert merged(world, bot, pull["number"]).codes == (0, 0)
     assert "quarantined" not in read(world, FLAPPING)
     assert exported(world, clones) == everything
     assert ours(world) == []
