@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,11 +26,12 @@ TAXONOMY_FILE: Final = "taxonomy/taxonomy.yaml"
 Part = TypeVar("Part", bound=FileModel)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class TaxonomyFiles:
     """The bytes of all files of a taxonomy by path, and their names in messages.
 
     ``problems`` are about files that should be a part of it but are not, for example misplaced or too large ones.
+    Files with the same bytes and problems are equal, whatever they are called.
     """
 
     contents: Mapping[str, bytes]
@@ -42,7 +43,13 @@ class TaxonomyFiles:
         """The paths of the exemplar files, sorted."""
         return tuple(sorted(path for path in self.contents if path != TAXONOMY_FILE))
 
-    @property
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TaxonomyFiles) and (self.digest, self.problems) == (other.digest, other.problems)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @cached_property
     def digest(self) -> str:
         """A digest of these bytes and of the code that checks them."""
         found = hashlib.sha256(_checks().encode())
@@ -62,15 +69,21 @@ def load_taxonomy(snapshot: Snapshot, checked: Remembered | None = None, *, is_p
     """
     files = read_files(snapshot)
     if is_past:
-        return parse_taxonomy(files, passed=True)
+        return _parsed(files, passed=True)
     if checked is None:
-        return parse_taxonomy(files)
+        return _parsed(files, passed=False)
     key = f"taxonomy {files.digest}"
     if checked.holds(key):
-        return parse_taxonomy(files, passed=True)
-    taxonomy = parse_taxonomy(files)
+        return _parsed(files, passed=True)
+    taxonomy = _parsed(files, passed=False)
     checked.note(key)
     return taxonomy
+
+
+@lru_cache(maxsize=2)
+def _parsed(files: TaxonomyFiles, *, passed: bool) -> Taxonomy:
+    """The taxonomy in ``files``, parsed once in a process: a run compares two versions, a server reads one often."""
+    return parse_taxonomy(files, passed=passed)
 
 
 def read_files(snapshot: Snapshot) -> TaxonomyFiles:

@@ -455,6 +455,20 @@ def test_without_a_memory_nothing_is_remembered(tmp_path: Path) -> None:
         load_taxonomy(snapshot)
 
 
+def test_the_same_bytes_are_parsed_once_wherever_they_are_and_faults_are_found_each_time(tmp_path: Path) -> None:
+    snapshot = Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT, **WHOLE})
+    for path in snapshot.paths(""):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(snapshot.read(path, REVIEWED_FILES))
+    assert load_taxonomy(WorkingTree(tmp_path)) is load_taxonomy(snapshot)
+    stray = Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT, **WHOLE, f"{FOLDER}/a folder/too deep.tsv": "x"})
+    for _ in range(2):
+        with pytest.raises(InputError, match="too deep"):
+            load_taxonomy(stray)
+    other = Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT.replace("1.0.0", "1.0.1"), **WHOLE})
+    assert load_taxonomy(other).version == "1.0.1"
+
+
 def test_thousands_of_rows_take_a_moment() -> None:
     rows = [f"h{n}\tsay,small\tsell\tHow many of the {n} orders were late, and Größe {n}?" for n in range(8_000)]
     file = ExemplarFile(HAND, HAND, table(*rows))
