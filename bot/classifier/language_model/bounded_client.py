@@ -7,9 +7,11 @@ forever.  Import this only where something is asked: the library is slow to load
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any, Self
 
 import httpx2
@@ -26,7 +28,7 @@ class BoundedClient(openai.DefaultHttpxClient):
     """
 
     def __init__(self, seconds: float, most: int, sending: Callable[[], None]) -> None:
-        super().__init__(follow_redirects=False)
+        super().__init__(follow_redirects=False, verify=_trusted())
         self._seconds = seconds
         self._most = most
         self._sending = sending
@@ -65,6 +67,12 @@ class BoundedClient(openai.DefaultHttpxClient):
                 message = f"its answer has more than {self._most:,} bytes; raise classifier.openai.response_bytes"
                 raise AnswerRefusedError(message)
         return bytes(body)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates that are trusted: reading them takes longer than a request, so all clients share them."""
+    return httpx2.create_ssl_context()
 
 
 class _Deadline:
