@@ -1,4 +1,4 @@
-"""``incumbent triage``, in processes of its own: what it reads, masks, refuses, and how it goes on."""
+"""``incumbent triage``, also in processes of its own: what it reads, masks, refuses, and how it goes on."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def make_root(folder: Path) -> Path:
         shutil.copytree(REPOSITORY / name, folder / name)
     config = folder / "config/curation.yaml"
     text = config.read_text(encoding="utf-8").replace("embedding: auto", "embedding: none")
-    config.write_text(f"{text}\ntriage: {{shard_rows: 25}}\n", encoding="utf-8")
+    config.write_text(f"{text}\ntriage: {{shard_rows: 10}}\n", encoding="utf-8")
     return folder
 
 
@@ -163,12 +163,17 @@ def test_what_cannot_be_read_is_refused_with_its_fix(
     assert not Path("out").exists()
 
 
+def words(out: str, *more: str, processes: int = 1) -> list[str]:
+    return ["triage", "t.jsonl", "--agent", AGENT, "--out", out, "--processes", str(processes), *more]
+
+
 def command(out: str, *more: str, processes: int = 2) -> list[str]:
-    given = ["--agent", AGENT, "--out", out, "--processes", str(processes), *more]
-    return [sys.executable, "-m", "bot", "triage", "t.jsonl", *given]
+    return [sys.executable, "-m", "bot", *words(out, *more, processes=processes)]
 
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+def environment() -> dict[str, str]:
+    """That of this process, with the cache of the session."""
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY)}
 
 
 def ran(*arguments: str, limit: int | None = None, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -179,26 +184,27 @@ def ran(*arguments: str, limit: int | None = None, folder: Path | None = None) -
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     return subprocess.run(
-        arguments, cwd=folder, env=ENVIRONMENT, preexec_fn=limited, capture_output=True, text=True, check=False
+        arguments, cwd=folder, env=environment(), preexec_fn=limited, capture_output=True, text=True, check=False
     )
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What an undisturbed run in one process comes to."""
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], float]:
+    """What an undisturbed run in one process comes to, and how many seconds it takes."""
     folder = make_root(tmp_path_factory.mktemp("undisturbed"))
-    write_lines(folder / "t.jsonl", traffic(150))
+    write_lines(folder / "t.jsonl", traffic(100))
+    begun = time.monotonic()
     done = ran(*command("whole", processes=1), folder=folder)
     assert done.returncode == 0, done.stderr
-    assert "representatives classified 151/151" in done.stderr
-    return content(folder / "whole")
+    assert "representatives classified 101/101" in done.stderr
+    return content(folder / "whole"), time.monotonic() - begun
 
 
 @pytest.fixture
-def whole(root: Path, undisturbed: dict[str, bytes]) -> dict[str, bytes]:
+def whole(root: Path, undisturbed: tuple[dict[str, bytes], float]) -> dict[str, bytes]:
     """The same, beside the rows that it comes from."""
-    write_lines(root / "t.jsonl", traffic(150))
-    return undisturbed
+    write_lines(root / "t.jsonl", traffic(100))
+    return undisturbed[0]
 
 
 def children(process: subprocess.Popen[str]) -> list[int]:
@@ -227,7 +233,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes_in_any_numbe
 ) -> None:
     kept = Path("killed.work/classified")
     with subprocess.Popen(
-        command("killed"), env=ENVIRONMENT, text=True, start_new_session=True, stderr=subprocess.DEVNULL
+        command("killed"), env=environment(), text=True, start_new_session=True, stderr=subprocess.DEVNULL
     ) as process:
         until(lambda: any(kept.glob("*.parquet")))
         workers = children(process)
@@ -245,15 +251,16 @@ def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes_in_any_numbe
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(whole: dict[str, bytes]) -> None:
+def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(
+    whole: dict[str, bytes], undisturbed: tuple[dict[str, bytes], float]
+) -> None:
     draw = random.Random(int(os.environ.get("INCUMBENT_KILLS", "3")))
-    killed = 0
-    ended = None
+    killed, ended = 0, None
     while ended != 0:
         with subprocess.Popen(
-            command("killed"), env=ENVIRONMENT, text=True, start_new_session=True, stderr=subprocess.PIPE
+            command("killed"), env=environment(), text=True, start_new_session=True, stderr=subprocess.PIPE
         ) as process:
-            wants_worker, moment = killed % 2 == 1, time.monotonic() + draw.uniform(0.2, 6 + killed)
+            wants_worker, moment = killed % 2 == 1, time.monotonic() + draw.uniform(0.1, 1) * undisturbed[1]
             while process.poll() is None and killed < KILLS:
                 workers = children(process) if wants_worker else [process.pid]
                 if time.monotonic() > moment and workers:
@@ -272,9 +279,11 @@ def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(whole:
     assert not [name for name in content(Path("killed.work")) if name.endswith(".part") or name.startswith("spill")]
 
 
-def test_files_that_may_not_grow_end_with_what_to_do_wherever_that_strikes(whole: dict[str, bytes]) -> None:
-    for limit, step in ((0, "plan.json"), (2_600, "texts"), (14_000, "classified")):
-        failed = ran(*command("full"), limit=limit)
+def test_files_that_may_not_grow_end_with_what_to_do_wherever_that_strikes(
+    whole: dict[str, bytes], incumbent: Incumbent
+) -> None:
+    for limit, step, processes in ((0, "plan.json", 1), (2_600, "texts", 1), (14_000, "classified", 2)):
+        failed = ran(*command("full", processes=processes), limit=limit)
         assert failed.returncode == 4, failed.stderr
         assert "error: the disk of full.work is full; free some of its disk, and the same command" in failed.stderr
         assert "or delete full.work" in failed.stderr
@@ -282,8 +291,8 @@ def test_files_that_may_not_grow_end_with_what_to_do_wherever_that_strikes(whole
         assert not [name for name, held in content(Path("full.work")).items() if name.endswith(".part") and held]
         # It got so far, and no further.
         assert not any(Path("full.work").glob(f"{step}/*.parquet")), content(Path("full.work")).keys()
-    again = ran(*command("full", processes=1))
-    assert again.returncode == 0, again.stderr
+    again = incumbent(*words("full"))
+    assert again.code == 0, again.err
     assert content(Path("full")) == whole
 
 
@@ -304,33 +313,32 @@ def small(root: Path) -> Iterator[Callable[[int], Path]]:
 
 
 def test_a_disk_that_is_full_of_something_else_is_named_until_there_is_room(
-    whole: dict[str, bytes], small: Callable[[int], Path]
+    whole: dict[str, bytes], small: Callable[[int], Path], incumbent: Incumbent
 ) -> None:
     disk = small(1_000)
     for taken, processes in ((996, 1), (900, 2), (800, 1)):
         (disk / "mine").write_bytes(bytes(taken * 1_000))
-        done = ran(*command("full", "--work", "small/work", processes=processes))
-        assert done.returncode == 4, done.stderr
-        assert "the disk of small/work is full; free some of its disk" in done.stderr
+        done = incumbent(*words("full", "--work", "small/work", processes=processes))
+        assert done.code == 4, done.err
+        assert "the disk of small/work is full; free some of its disk" in done.err
         assert not Path("full").exists()
     (disk / "mine").unlink()
-    done = ran(*command("full", "--work", "small/work", processes=1))
-    assert done.returncode == 0, done.stderr
+    done = incumbent(*words("full", "--work", "small/work"))
+    assert done.code == 0, done.err
     assert content(Path("full")) == whole
 
 
 def test_an_output_without_room_is_named_and_the_work_goes_on(
-    whole: dict[str, bytes], small: Callable[[int], Path]
+    whole: dict[str, bytes], small: Callable[[int], Path], incumbent: Incumbent
 ) -> None:
     small(8)
-    given = command("small/out", "--work", "work")
-    failed = ran(*given)
-    assert failed.returncode == 4, failed.stderr
-    assert "the disk of small/out is full; free some of its disk, or give --work work with --out" in failed.stderr
+    failed = incumbent(*words("small/out", "--work", "work"))
+    assert failed.code == 4, failed.err
+    assert "the disk of small/out is full; free some of its disk, or give --work work with --out" in failed.err
     assert not list(Path("small").iterdir())
-    again = ran(*command("elsewhere", "--work", "work", processes=1))
-    assert again.returncode == 0, again.stderr
-    assert "rows read" not in again.stderr.splitlines()[0]
+    again = incumbent(*words("elsewhere", "--work", "work"))
+    assert again.code == 0, again.err
+    assert "rows read" not in again.err.splitlines()[0]
     assert content(Path("elsewhere")) == whole
 
 
