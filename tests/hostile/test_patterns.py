@@ -12,7 +12,7 @@ import importlib
 import pkgutil
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from re import _constants, _parser  # type: ignore[attr-defined]
 from types import ModuleType
@@ -26,7 +26,7 @@ from bot.classifier.visible_text import clean
 CHARACTERS = 20_000
 MOST_SECONDS = 1.0
 """Of processor time, for one search; what is proportional to the text takes a few thousandths."""
-SIZES = (16, 24, 500, 4_000)
+SIZES = (16, 20, 24, 500, 4_000)
 SUSPECT = 0.005
 """Seconds for one of these sizes, after which the whole length is tried."""
 OUR_OWN = {"bot.mcp_server.resources": "reads documents of ours alone"}
@@ -54,9 +54,8 @@ def held(value: Any, name: str, depth: int = 4) -> Iterator[tuple[re.Pattern[Any
             yield from held(getattr(value, field.name, None), f".{field.name}", depth - 1)
 
 
-def written(module: ModuleType, tree: ast.AST) -> Iterator[tuple[re.Pattern[Any], str]]:
+def written(module: ModuleType, nodes: Sequence[ast.AST]) -> Iterator[tuple[re.Pattern[Any], str]]:
     """The patterns that a module writes where it uses them, with the function of ``re`` that they are given to."""
-    nodes = [*ast.walk(tree)]
     at_once = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr in METHODS}
     for node in nodes:
         match node:
@@ -77,17 +76,17 @@ def written(module: ModuleType, tree: ast.AST) -> Iterator[tuple[re.Pattern[Any]
                 )
 
 
-def uses(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def uses(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
     """Names, attributes with a dot before them, and the methods called on them; ``*`` for a name that is handed on."""
     called: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in METHODS:
             called.add(id(node.value))
             if isinstance(node.value, ast.Name):
                 yield node.value.id, node.attr
             elif isinstance(node.value, ast.Attribute):
                 yield f".{node.value.attr}", node.attr
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called:
             yield node.id, "*"
 
@@ -96,14 +95,16 @@ def collected() -> dict[Key, tuple[str, frozenset[str]]]:
     """Every pattern, with the module that has it, and how it is used: anchored, or searched for."""
     found: dict[Key, str] = {}
     methods: dict[Key, set[str]] = {}
-    trees = {module: ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")) for module in modules()}
+    trees = {
+        module: [*ast.walk(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")))] for module in modules()
+    }
     used: dict[tuple[str, str], set[str]] = {}
-    for module, tree in trees.items():
-        for name, method in uses(tree):
+    for module, nodes in trees.items():
+        for name, method in uses(nodes):
             used.setdefault(("" if name.startswith(".") else module.__name__, name), set()).add(method)
-    for module, tree in trees.items():
+    for module, nodes in trees.items():
         named = [each for name, value in vars(module).items() for each in held(value, name)]
-        for pattern, function in written(module, tree):
+        for pattern, function in written(module, nodes):
             key = pattern.pattern, pattern.flags
             found.setdefault(key, module.__name__)
             methods.setdefault(key, set()).update({function} & METHODS)
@@ -181,8 +182,10 @@ class Attack:
         return text
 
 
-def busiest(pattern: re.Pattern[Any], place: str, methods: frozenset[str]) -> tuple[float, str]:
-    """The longest time of one search, and what was searched in."""
+def busiest(
+    pattern: re.Pattern[Any], place: str, methods: frozenset[str], enough: float = MOST_SECONDS
+) -> tuple[float, str]:
+    """The longest time of one search, and what was searched in; after ``enough`` seconds no more is tried."""
     worst = (0.0, "")
     for before, unit in Attack(pattern).units():
         seconds = 0.0
@@ -199,14 +202,16 @@ def busiest(pattern: re.Pattern[Any], place: str, methods: frozenset[str]) -> tu
                 getattr(pattern, method)(text)
             seconds = time.process_time() - began
             worst = max(worst, (seconds, f"{before!r} {unit!r} x {size}"))
-            if seconds > MOST_SECONDS:
+            if seconds > enough:
                 return worst
     return worst
 
 
 @pytest.mark.parametrize("text", ["(a+)+$", "x.*y.*z!", r"(?:\w|_|-)*\."])
 def test_what_takes_long_is_found(text: str) -> None:
-    assert busiest(re.compile(text, re.DOTALL), "", frozenset({"search"}))[0] > MOST_SECONDS
+    """Long for the size of the text: on ordinary patterns one search of it takes less than a thousandth of that."""
+    enough = MOST_SECONDS / 10
+    assert busiest(re.compile(text, re.DOTALL), "", frozenset({"search"}), enough)[0] > enough
 
 
 def test_no_pattern_takes_long_whatever_it_is_searched_in() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from bot.classifier.classify import classify
 from bot.classifier.embedded.text import READ_CHARACTERS
-from bot.classifier.model import Backend
+from bot.classifier.model import Backend, Finding
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.attacks.loading import Attack, Case, Category, load_attacks
 from tests.classifier.factories import NOTHING, answers, query, request, silent
@@ -47,28 +47,34 @@ def backend(shipped_backend: Backend) -> Backend:
 def ordinary(backend: Backend, inferred: tuple[str, ...]) -> float:
     """Seconds of processor time that a long, ordinary query takes; the fit is not counted."""
     sentence = "The parcel was scanned at the depot and went on to the next one. "
-    seconds(Case(turns=("Hi",)), backend, inferred)
-    return seconds(Case(turns=(sentence * (READ_CHARACTERS // len(sentence)),)), backend, inferred)
+    ask(Case(turns=("Hi",)), backend, inferred)
+    _, seconds = ask(Case(turns=(sentence * (READ_CHARACTERS // len(sentence)),)), backend, inferred)
+    return seconds
 
 
-def seconds(case: Case, backend: Backend, inferred: tuple[str, ...]) -> float:
-    """Of processor time; what was read before is not read again."""
+@pytest.fixture(scope="module")
+def asked(backend: Backend, inferred: tuple[str, ...], ordinary: float) -> dict[str, tuple[Finding, float]]:
+    """The answer to each attack, and the seconds that it took."""
+    return {name: ask(attack.hostile, backend, inferred) for name, attack in ATTACKS.items()}
+
+
+def ask(case: Case, backend: Backend, inferred: tuple[str, ...]) -> tuple[Finding, float]:
+    """The answer, and its seconds of processor time; what was read before is not read again."""
     begun = time.process_time()
-    answers(backend, request(*case.turns, capabilities=inferred, tools=case.tools))
-    return time.process_time() - begun
+    (answer,) = answers(backend, request(*case.turns, capabilities=inferred, tools=case.tools))
+    return answer, time.process_time() - begun
 
 
 @pytest.mark.parametrize("category", sorted(LONGEST))
 def test_the_longest_attack_of_its_category_takes_bounded_time(
-    category: Category, backend: Backend, inferred: tuple[str, ...], ordinary: float
+    category: Category, asked: dict[str, tuple[Finding, float]], ordinary: float
 ) -> None:
-    assert seconds(LONGEST[category].hostile, backend, inferred) <= SLOWER * ordinary
+    _, seconds = asked[LONGEST[category].id]
+    assert seconds <= SLOWER * ordinary
 
 
-def test_every_attack_is_answered_in_full(backend: Backend, inferred: tuple[str, ...]) -> None:
-    cases = [attack.hostile for attack in ATTACKS.values()]
-    asked = (request(*case.turns, capabilities=inferred, tools=case.tools) for case in cases)
-    for name, answer in zip(ATTACKS, answers(backend, *asked), strict=True):
+def test_every_attack_is_answered_in_full(asked: dict[str, tuple[Finding, float]], inferred: tuple[str, ...]) -> None:
+    for name, (answer, _) in asked.items():
         tools = {tool.name for tool in ATTACKS[name].hostile.tools}
         assert answer.shortfall is None, name
         assert tuple(answer.consensus) == inferred, name
