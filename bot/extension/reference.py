@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations, pairwise
 from math import ceil, exp, expm1, fsum, lgamma, log
 from statistics import median
@@ -29,6 +29,14 @@ _COUNTS: Final = (1, 2, 3)
 MEASURES: Final = frozenset({"words", "characters per word", "words per sentence", "words per clause"})
 """Lengths and ratios are not counts: every query has them."""
 
+_REACHED: Final = tuple(
+    ()
+    if name in MEASURES
+    else tuple(Trait("structure", name if least == 1 else name + MORE.format(least)) for least in _COUNTS)
+    for name in NAMES
+)
+"""The traits of each structural feature, the one of the least count first; of a measure none."""
+
 _ENDINGS: Final = ("ing", "ed", "es", "s")
 _SHORTEST_STEM: Final = 3
 
@@ -42,12 +50,9 @@ def text_traits(turns: Sequence[str]) -> frozenset[Trait]:
     stems = ["0" if word[0].isdecimal() else _stem(word) for word in read.words]
     found = {Trait("word", stem) for stem in stems}
     found |= {Trait("phrase", f"{one} {other}") for one, other in pairwise(stems)}
-    for name, value in zip(NAMES, structure(read), strict=True):
-        if name not in MEASURES:
-            count = round(expm1(value))
-            found |= {
-                Trait("structure", name if least == 1 else name + MORE.format(least)) for least in _COUNTS[:count]
-            }
+    for value, reached in zip(structure(read), _REACHED, strict=True):
+        if value > 0 and reached:
+            found.update(reached[: round(expm1(value))])
     return frozenset(found)
 
 
@@ -166,18 +171,25 @@ class ReferenceExemplars:
     def _companions(self) -> dict[Trait, frozenset[str]]:
         own = frozenset(self.distinguishing)
         having: Counter[Trait] = Counter()
-        together: defaultdict[Trait, Counter[str]] = defaultdict(Counter)
+        # Many exemplars exercise the same capabilities.
+        by_known: defaultdict[frozenset[str], Counter[Trait]] = defaultdict(Counter)
         for shown, listed in zip(self._shown, self.capabilities, strict=True):
-            for trait in shown:
-                having[trait] += 1
-                together[trait].update(listed & own)
+            having.update(shown)
+            by_known[listed & own].update(shown)
+        together: defaultdict[Trait, Counter[str]] = defaultdict(Counter)
+        for known, counts in by_known.items():
+            for trait, count in counts.items():
+                own_counts = together[trait]
+                for name in known:
+                    own_counts[name] += count
         shares = Counter(name for listed in self.capabilities for name in listed & own)
+
+        @cache
+        def goes_with(name: str, count: int, size: int) -> bool:
+            return rounded(lift(count, size, shares[name] / self.size, self.size)) >= self.marked
+
         found = {
-            trait: frozenset(
-                name
-                for name, count in counts.items()
-                if rounded(lift(count, having[trait], shares[name] / self.size, self.size)) >= self.marked
-            )
+            trait: frozenset(name for name, count in counts.items() if goes_with(name, count, having[trait]))
             for trait, counts in together.items()
         }
         return {trait: names for trait, names in found.items() if names}

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from typing import Final
 
 import numpy as np
 
-from bot.classifier.embedded.text import ReadText, TermVocabulary, character_terms, read_text, vocabulary_of, word_terms
+from bot.classifier.embedded.text import (
+    ReadText,
+    TermVocabulary,
+    character_terms,
+    damped,
+    read_text,
+    vocabulary_of,
+    word_terms,
+)
 from bot.classifier.model import Classification, Consensus
 from bot.config import ExtensionSettings
 from bot.curator.entry import Entry
@@ -110,26 +119,25 @@ class Resemblance:
 
     def __init__(self, exemplars: Sequence[tuple[str, ...]]) -> None:
         # As numbers from the start: as strings, the terms of thousands of texts would fill the memory.
-        numbers: dict[str, int] = {}
-        counted = []
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        found, counted, sizes = array("i"), array("i"), array("i")
         for turns in exemplars:
             counts = _terms(read_text(turns))
-            own = array("i", (numbers.setdefault(term, len(numbers)) for term in counts))
-            counted.append((own, array("i", counts.values())))
-        self._size = len(counted)
-        names = list(numbers)
-        frequencies = np.bincount([number for own, _ in counted for number in own], minlength=len(names))
-        self._vocabulary = vocabulary_of(dict(zip(names, frequencies.tolist(), strict=True)), self._size, 1)
-        terms, places, weights = array("i"), array("i"), array("d")
-        for place, (own, counts_of) in enumerate(counted):
-            text = Counter(dict(zip(map(names.__getitem__, own), counts_of, strict=True)))
-            found, weighed = self._vocabulary.weigh(text)
-            terms.extend(found)
-            weights.extend(weighed)
-            places.extend([place] * len(found))
-        order = np.argsort(np.asarray(terms), kind="stable")
-        self._ends = np.searchsorted(np.asarray(terms)[order], np.arange(len(names) + 1))
-        self._places, self._weights = np.asarray(places)[order], np.asarray(weights)[order]
+            found.extend(map(numbers.__getitem__, counts))
+            counted.extend(counts.values())
+            sizes.append(len(counts))
+        self._size = len(sizes)
+        held = np.bincount(found, minlength=len(numbers)).tolist()
+        self._vocabulary = vocabulary_of(dict(zip(numbers, held, strict=True)), self._size, 1)
+        ranks = np.fromiter(map(self._vocabulary.places.__getitem__, numbers), np.intp, len(numbers))
+        terms, places = ranks[found], np.repeat(np.arange(self._size), sizes)
+        weights = damped(np.asarray(counted)) * np.array(self._vocabulary.weights)[terms]
+        order = np.argsort(terms, kind="stable")
+        self._ends = np.searchsorted(terms[order], np.arange(len(numbers) + 1))
+        self._places, weights = places[order], weights[order]
+        # Squares are added one by one in the order of the terms, as `TermVocabulary.weigh` adds them.
+        lengths = np.sqrt(np.bincount(self._places, weights * weights, self._size))
+        self._weights = weights / lengths[self._places]
 
     def nearest(self, turns: tuple[str, ...]) -> tuple[float, int | None]:
         """The greatest similarity to an exemplar, in [0, 1], and that exemplar's place, the first of equals.
@@ -155,7 +163,9 @@ def resemblance_of(exemplars: tuple[tuple[str, ...], ...]) -> Resemblance:
 
 
 def _terms(read: ReadText) -> Counter[str]:
-    return word_terms(read) + character_terms(read)
+    counts = word_terms(read)
+    counts.update(character_terms(read))
+    return counts
 
 
 def _weigh(vocabulary: TermVocabulary, counts: Counter[str]) -> tuple[list[int], list[float]]:
