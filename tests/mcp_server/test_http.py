@@ -5,9 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,17 +20,17 @@ import pytest
 from mcp import Client
 from starlette.types import Message, Receive, Scope, Send
 
+from bot.cli.main import run
 from bot.errors import UsageError
 from bot.mcp_server import bounded_http
 from bot.mcp_server.bounded_http import ARRIVAL, IDLE, MOST_SESSIONS
 from bot.mcp_server.serving import loopback
-from tests.factories import REPOSITORY
+from tests.classifier.model_server import ModelServer
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
     CARD_LINE,
     answer_of,
     ask,
-    command,
     drive,
     example_platform,
     http_server,
@@ -42,12 +41,6 @@ from tests.mcp_server.test_stdio import HELLO, wait_for
 
 CLIENTS = 20
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-
-
-@pytest.fixture
-def address(platform: Path) -> Iterator[str]:
-    with http_server(platform) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -185,45 +178,74 @@ def is_open(address: str, session: str) -> bool:
     return status == 202
 
 
+def end_sessions(address: str, *sessions: str) -> None:
+    """As a client does that leaves."""
+    place = urlsplit(address)
+    assert place.hostname is not None
+    for session in sessions:
+        connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
+        connection.request("DELETE", place.path, headers={**JSON, "Mcp-Session-Id": session})
+        assert connection.getresponse().status == 200
+        connection.close()
+
+
 def ping(address: str, session: str) -> int:
     return exchange(address, {"jsonrpc": "2.0", "id": 2, "method": "ping"}, session)[0]
 
 
-def test_a_newcomer_is_served_however_many_sessions_were_left(address: str) -> None:
-    first = open_session(address)
-    assert ping(address, first) == 200
-    left = [open_session(address) for _ in range(MOST_SESSIONS + 20)]
+def test_a_newcomer_is_served_however_many_sessions_were_left(one_address: str) -> None:
+    first = open_session(one_address)
+    assert ping(one_address, first) == 200
+    left = [open_session(one_address) for _ in range(MOST_SESSIONS + 20)]
     assert all(left)
-    assert is_open(address, first), "it asked something, and the others did not"
-    assert not any(is_open(address, session) for session in left[:20])
-    assert is_open(address, left[-1])
-    assert ask(Client(address, mode="legacy"), "status", limit=1)["size"] == 5
+    assert is_open(one_address, first), "it asked something, and the others did not"
+    assert not any(is_open(one_address, session) for session in left[:20])
+    assert is_open(one_address, left[-1])
+    assert ask(Client(one_address, mode="legacy"), "status", limit=1)["size"] == 5
 
 
-def test_the_session_yields_that_asked_nothing_then_the_one_that_is_longest_silent(platform: Path) -> None:
-    with http_server(platform, start=("-c", BOUNDED)) as address:
-        first, second = open_session(address), open_session(address)
-        assert ping(address, first) == 200
-        third = open_session(address)
-        assert [is_open(address, session) for session in (first, second, third)] == [True, False, True]
-        assert ping(address, third) == 200
-        fourth = open_session(address)
-        assert [is_open(address, session) for session in (first, third, fourth)] == [False, True, True]
+@pytest.fixture(scope="module")
+def slowly() -> Iterator[ModelServer]:
+    """The model that the server of few sessions asks."""
+    with slow_model() as model:
+        yield model
 
 
-def test_a_session_with_a_call_under_way_yields_to_nobody(platform: Path) -> None:
-    with slow_model() as model, patch.dict(os.environ, {"INCUMBENT_TEST_KEY": "k"}):
-        asks(platform, model)
-        with http_server(platform, start=("-c", BOUNDED)) as address:
-            session = open_session(address)
-            call = {"name": "classify", "arguments": {"queries": [{"turns": ["Where is it?"]}]}}
-            message = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}
-            with ThreadPoolExecutor(1) as pool:
-                answer = pool.submit(exchange, address, message, session)
-                wait_for(lambda: len(model.asked) > 0)
-                assert all(open_session(address) for _ in range(5))
-                assert answer.result()[0] == 200
-            assert ping(address, session) == 200
+@pytest.fixture(scope="module")
+def bounded(tmp_path_factory: pytest.TempPathFactory, slowly: ModelServer) -> Iterator[str]:
+    """A server of few sessions, for all who end theirs."""
+    platform = example_platform(tmp_path_factory.mktemp("bounded"))
+    asks(platform, slowly)
+    with (
+        patch.dict(os.environ, {"INCUMBENT_TEST_KEY": "k"}),
+        http_server(platform, start=("-c", BOUNDED)) as address,
+    ):
+        yield address
+
+
+def test_the_session_yields_that_asked_nothing_then_the_one_that_is_longest_silent(bounded: str) -> None:
+    first, second = open_session(bounded), open_session(bounded)
+    assert ping(bounded, first) == 200
+    third = open_session(bounded)
+    assert [is_open(bounded, session) for session in (first, second, third)] == [True, False, True]
+    assert ping(bounded, third) == 200
+    fourth = open_session(bounded)
+    assert [is_open(bounded, session) for session in (first, third, fourth)] == [False, True, True]
+    end_sessions(bounded, third, fourth)
+
+
+def test_a_session_with_a_call_under_way_yields_to_nobody(bounded: str, slowly: ModelServer) -> None:
+    session = open_session(bounded)
+    call = {"name": "classify", "arguments": {"queries": [{"turns": ["Where is it?"]}]}}
+    message = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(exchange, bounded, message, session)
+        wait_for(lambda: len(slowly.asked) > 0)
+        newcomers = [open_session(bounded) for _ in range(5)]
+        assert all(newcomers)
+        assert answer.result()[0] == 200
+    assert ping(bounded, session) == 200
+    end_sessions(bounded, session, newcomers[-1])
 
 
 def test_a_session_may_end_by_itself_while_room_is_made_for_a_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,15 +297,15 @@ def test_a_session_may_end_by_itself_while_room_is_made_for_a_newcomer(monkeypat
     assert answered == [200] * 7
 
 
-def test_sessions_of_which_nothing_is_heard_end(platform: Path) -> None:
+def test_sessions_of_which_nothing_is_heard_end(bounded: str) -> None:
     assert 60 < IDLE <= 10 * 60
-    with http_server(platform, start=("-c", BOUNDED)) as address:
-        first, second = open_session(address), open_session(address)
-        assert ping(address, first) == 200
-        time.sleep(4)
-        assert not is_open(address, first)
-        third, fourth = open_session(address), open_session(address)
-        assert [is_open(address, session) for session in (second, third, fourth)] == [False, True, True]
+    first, second = open_session(bounded), open_session(bounded)
+    assert ping(bounded, first) == 200
+    time.sleep(4)
+    assert not is_open(bounded, first)
+    third, fourth = open_session(bounded), open_session(bounded)
+    assert [is_open(bounded, session) for session in (second, third, fourth)] == [False, True, True]
+    end_sessions(bounded, third, fourth)
 
 
 HALF_A_HEADER: Final = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: "
@@ -310,15 +332,15 @@ def was_closed(connection: socket.socket) -> bool:
         return True
 
 
-def test_a_newcomer_is_served_beside_connections_that_never_ask(address: str) -> None:
-    held = [half_open(address, half) for half in (b"", HALF_A_HEADER, HALF_A_BODY) for _ in range(100)]
+def test_a_newcomer_is_served_beside_connections_that_never_ask(one_address: str) -> None:
+    held = [half_open(one_address, half) for half in (b"", HALF_A_HEADER, HALF_A_BODY) for _ in range(100)]
     try:
         before = time.monotonic()
-        assert greet(address) == 200
+        assert greet(one_address) == 200
         assert time.monotonic() - before < ARRIVAL / 2
         time.sleep(max(0.0, ARRIVAL + 1 - (time.monotonic() - before)))
         assert all(map(was_closed, held))
-        assert greet(address) == 200
+        assert greet(one_address) == 200
     finally:
         for connection in held:
             connection.close()
@@ -335,20 +357,22 @@ def test_the_oldest_connection_that_never_asked_yields(platform: Path) -> None:
                 connection.close()
 
 
-def test_a_request_that_follows_another_has_its_time_too(platform: Path) -> None:
-    with http_server(platform, start=("-c", BOUNDED)) as address:
-        body = json.dumps(HELLO).encode()
-        lines = [f"{name}: {value}" for name, value in {**JSON, "Host": urlsplit(address).netloc}.items()]
-        head = "\r\n".join(["POST /mcp HTTP/1.1", *lines, f"Content-Length: {len(body)}"]).encode()
-        with half_open(address, head + b"\r\n\r\n" + body) as connection:
-            answer = b""
-            while not answer.endswith(b"0\r\n\r\n"):
-                answer += connection.recv(4096)
-            assert answer.startswith(b"HTTP/1.1 200")
-            connection.sendall(head[:60])
-            before = time.monotonic()
-            wait_for(lambda: was_closed(connection))
-            assert 1 < time.monotonic() - before < 4
+def test_a_request_that_follows_another_has_its_time_too(bounded: str) -> None:
+    body = json.dumps(HELLO).encode()
+    lines = [f"{name}: {value}" for name, value in {**JSON, "Host": urlsplit(bounded).netloc}.items()]
+    head = "\r\n".join(["POST /mcp HTTP/1.1", *lines, f"Content-Length: {len(body)}"]).encode()
+    with half_open(bounded, head + b"\r\n\r\n" + body) as connection:
+        answer = b""
+        while not answer.endswith(b"0\r\n\r\n"):
+            answer += connection.recv(4096)
+        assert answer.startswith(b"HTTP/1.1 200")
+        connection.sendall(head[:60])
+        before = time.monotonic()
+        wait_for(lambda: was_closed(connection))
+        assert 1 < time.monotonic() - before < 4
+    session = re.search(rb"(?i)mcp-session-id: (\w+)", answer)
+    assert session is not None
+    end_sessions(bounded, session[1].decode())
 
 
 def test_a_client_that_vanishes_mid_call_costs_nothing_more(platform: Path) -> None:
@@ -388,22 +412,14 @@ def test_addresses_of_this_machine_are(host: str, address: str) -> None:
     assert loopback(host) == address
 
 
-def test_a_port_that_is_taken_is_told(one_platform: Path, one_address: str) -> None:
+def test_a_port_that_is_taken_is_told(one_platform: Path, one_address: str, capsys: pytest.CaptureFixture[str]) -> None:
     port = str(urlsplit(one_address).port)
-    ended = subprocess.run(
-        command(one_platform, "--http", "--port", port), cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 4
-    assert f"port {port}" in ended.stderr
-    assert "choose another --port" in ended.stderr
+    assert run(["mcp", "--repo", str(one_platform), "--http", "--port", port]) == 4
+    told = capsys.readouterr().err
+    assert f"port {port}" in told
+    assert "choose another --port" in told
 
 
-def test_where_it_listens_nobody_else_hears() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "bot", "mcp", "--http", "--host", "0.0.0.0"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ended.returncode, ended.stdout) == (2, "")
+def test_where_it_listens_nobody_else_hears(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["mcp", "--http", "--host", "0.0.0.0"]) == 2
+    assert capsys.readouterr().out == ""

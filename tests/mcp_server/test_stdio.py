@@ -112,12 +112,16 @@ def talk(one_platform: Path) -> Iterator[Wire]:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_triage_with_the_sdks_own_client(mode: str, platform: Path) -> None:
+def test_a_triage_with_the_sdks_own_client_is_answered_as_by_the_library(mode: str, platform: Path) -> None:
+    arguments = {"folder": CARD_LINE, "only": "all", "facts": True, "limit": 200}
+    here = ask(in_process(platform), "classify_to_verdict", **arguments)
+
     async def work() -> None:
         client = over_stdio(platform)
         client.mode = mode
         async with client as connected:
             assert "<untrusted>" in (connected.instructions or "")
+            assert answer_of(await connected.call_tool("classify_to_verdict", arguments)) == here
             judged = answer_of(await connected.call_tool("classify_to_verdict", {"folder": BRANCH_LINE, "only": "all"}))
             query = judged["verdicts"][0]["id"]
             answer = answer_of(await connected.call_tool("explain", {"folder": BRANCH_LINE, "query": query}))
@@ -128,12 +132,6 @@ def test_a_triage_with_the_sdks_own_client(mode: str, platform: Path) -> None:
             assert BRANCH_LINE in prompt.messages[0].model_dump()["content"]["text"]
 
     drive(work)
-
-
-def test_the_process_answers_as_the_library_does(platform: Path) -> None:
-    arguments = {"folder": CARD_LINE, "only": "all", "facts": True, "limit": 200}
-    here = ask(in_process(platform), "classify_to_verdict", **arguments)
-    assert ask(over_stdio(platform), "classify_to_verdict", **arguments) == here
 
 
 def test_lines_that_are_no_requests_harm_nobody(talk: Wire) -> None:
@@ -260,21 +258,7 @@ def test_an_answer_that_does_not_fit_is_not_told_as_the_requests_fault() -> None
         drive(lambda: explain_misfits(context, answer))
 
 
-def test_a_client_that_vanishes_mid_call_leaves_no_process_behind(platform: Path) -> None:
-    with slow_model() as model:
-        asks(platform, model)
-        with wire(platform) as talk:
-            talk.call(1, "classify", queries=[{"turns": [f"Question {number}?"]} for number in range(100)])
-            wait_for(lambda: len(model.asked) > 1)
-            assert talk.process.stdin is not None
-            talk.process.stdin.close()
-            talk.process.wait(timeout=PATIENCE)
-        asked = len(model.requests)
-        time.sleep(4 * PAUSE)
-        assert len(model.requests) == asked < 50
-
-
-def test_a_cancelled_call_stops_asking_and_the_server_goes_on(platform: Path) -> None:
+def test_a_call_that_is_cancelled_or_left_stops_asking_and_no_process_stays(platform: Path) -> None:
     with slow_model() as model:
         asks(platform, model)
         with wire(platform) as talk:
@@ -287,6 +271,14 @@ def test_a_cancelled_call_stops_asking_and_the_server_goes_on(platform: Path) ->
             asked = len(model.requests)
             time.sleep(4 * PAUSE)
             assert len(model.requests) == asked < 50
+            talk.call(3, "classify", queries=[{"turns": [f"Another {number}?"]} for number in range(100)])
+            wait_for(lambda: len(model.requests) > asked + 1)
+            assert talk.process.stdin is not None
+            talk.process.stdin.close()
+            talk.process.wait(timeout=PATIENCE)
+        asked = len(model.requests)
+        time.sleep(4 * PAUSE)
+        assert len(model.requests) == asked < 100
 
 
 def wait_for(so: Any) -> None:
