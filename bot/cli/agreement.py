@@ -41,7 +41,7 @@ def agreement_command(
     """Measure how far people agree with the verdicts and suggestions that they were shown.
 
     What they answered is read from the branch incumbent/ledger of the local clone; nothing is asked of GitHub. What
-    people said explicitly, and what a merge let pass, stand apart. Without a ledger the report is empty.
+    people said explicitly, and what a merge let pass, are counted apart. Without a ledger the report is empty.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def agreement_command(
     is_flag=True,
     help="Offer what is proposed in a pull request that edits the config; never more than one for the same values.",
 )
-@repository_option("Where that pull request goes")
+@repository_option("The repository of that pull request")
 @repository_options
 @json_option
 def calibrate_command(offers: bool, repository: str | None, repo: Path, config_path: str, as_json: bool) -> int:

@@ -59,7 +59,7 @@ def classify_command(
     everything: bool,
     as_json: bool,
 ) -> int:
-    """Say which capabilities each query of EVAL_SET_DIR exercises, and how surely.
+    """Show which capabilities each query of EVAL_SET_DIR exercises, with confidences.
 
     \b
     Examples:

@@ -123,7 +123,7 @@ def _one(
     could_go = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
     suggested = next((item for item in could_go if item.id == id), None)
     if suggested is None:
-        say(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
+        say(f"warning: `incumbent prune` does not suggest this eviction: {_loss(id, platform, behind)}", err=True)
     grounds = None if suggested is None else suggested.grounds.recorded
     evicted = Evicted(at=now.at, by=now.by, reason=reason, grounds=grounds)
     plan = changes.evict(platform.regression_set.entries[id], evicted)
@@ -199,7 +199,9 @@ def _loss(id: str, platform: Platform, behind: set[str]) -> str:
     loss = losses({id}, residents, platform.config)
     held = {*(item.capability for item in loss.shortages), *loss.best_of}
     lost = [*sorted(held), *(" + ".join(names) for names in loss.combinations)]
-    return f"it holds {', '.join(lost)}" if lost else "entries that are suggested before it would leave with it"
+    if not lost:
+        return "it suggests other entries, and without those this one is needed"
+    return f"the set would lose {', '.join(lost)}"
 
 
 def _refuse_evicted(id: str, platform: Platform) -> None:
@@ -272,7 +274,7 @@ def pin_command(id: str, reason: str, dry_run: bool, repo: Path, config_path: st
 @json_option
 @one_at_a_time
 def unpin_command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
-    """Take out the pin of the entry ID: it may go once it is redundant. A champion stays while it is champion.
+    """Remove the pin of the entry ID: it may go once it is redundant. A champion stays while it is champion.
 
     \b
     Examples:

@@ -54,7 +54,7 @@ from bot.text.did_you_mean import did_you_mean
     "--agent-folder",
     type=FOLDER,
     metavar="DIR",
-    help="Where the agent's specification lies (default: the file's folder, if one is there).",
+    help="The folder of the agent's specification (default: the file's, if it has one).",
 )
 @click.option("--format", "form", metavar="NAME", help="The format of every FILE that is not a folder.")
 @click.option(
@@ -97,9 +97,9 @@ def import_command(
 ) -> None:
     """Take a team's present regression set, in any of the formats, as the regression set, or as a part of it.
 
-    Every query of FILE (an eval set, or a folder of them) becomes an entry, clones too, past the ceiling too. The
-    report says which the rules would have left out, which capabilities are short, and what could go. Run again it
-    changes nothing; where the file has changed it follows. Nothing is committed: look at the change, then commit it.
+    Every query of FILE (an eval set, or a folder of them) becomes an entry, also a clone, and also past the
+    ceiling. The report says which ones the rules would have left out, which capabilities are short, and what could go.
+    A second run changes nothing, unless the file has changed. Nothing is committed: look at the change, then commit it.
 
     With --distil only what the set needs becomes an entry: no new entry is left that `incumbent prune` would suggest.
     The rest goes to eval_sets/CUSTOMER/AGENT/archived.yaml. Look at --dry-run first.
@@ -281,7 +281,7 @@ def _parts(
                 Problem(
                     found.shown,
                     None,
-                    "the agent's specification lies outside of the repository, where `reclassify` does not read it",
+                    "the agent's specification is outside of the repository, where `reclassify` does not read it",
                     "keep it in the repository and name it with --agent-folder",
                 )
             )

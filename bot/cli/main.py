@@ -48,10 +48,10 @@ COMMANDS = {
     "migrate": "Carry declared renames and splits of capabilities through set, config and labels.",
     "impact": "Show what a change of taxonomy or config would do, before it is merged.",
     "export": "Write the regression set in the format of another tool's runner.",
-    "results": "What release runs said of the entries; `results add` counts a run.",
+    "results": "Show what release runs said of the entries; `results add` counts a run.",
     "scan": "Find personal data and secrets in the regression set or in eval sets.",
     "site": "Write the regression set as a static site, to look at and to publish.",
-    "status": "Size, coverage, pins and waiting entries of the regression set.",
+    "status": "Show size, coverage, pins and waiting entries of the regression set.",
     "mcp": "Serve the pipeline to chat assistants, over the Model Context Protocol.",
     "config": "Show the config in effect, and where each value comes from.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
@@ -142,7 +142,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 def incumbent() -> None:
     """Keep a regression eval set small and wide.
 
-    Exit codes: 0 done; 1 the input is at fault; 2 usage; 3 incomplete; 4 the outside world failed; 70 internal error.
+    Exit codes: 0 done; 1 the input is at fault; 2 usage; 3 incomplete; 4 an external service or program failed;
+    70 internal error.
     """
 
 

@@ -169,7 +169,7 @@ def whole_text(_: click.Context, __: click.Parameter, value: str | None) -> str 
 
 
 by_option = click.option(
-    "--by", metavar="NAME", callback=whole_text, help="Whose decision this is (default: git's user.name)."
+    "--by", metavar="NAME", callback=whole_text, help="Who decides this (default: git's user.name)."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and write nothing.")
 all_option = click.option("--all", "everything", is_flag=True, help="Show all rows of every list on a terminal.")

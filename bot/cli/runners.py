@@ -62,10 +62,10 @@ _STATED: Final[dict[Measure, str]] = {"seconds": "how long it took", "cost": "wh
     "--changed-capabilities",
     "changed",
     metavar="ID,...",
-    help="Only few entries, which cover these, carry all combinations with them, and ever failed at them.",
+    help="Only the few entries that cover these, carry all their combinations, or ever failed at them.",
 )
 @click.option("--quarantined", is_flag=True, help="Only the quarantined entries, which are left out otherwise.")
-@click.option("--keep-placeholders", is_flag=True, help="Texts such as {{name}} are meant as they stand.")
+@click.option("--keep-placeholders", is_flag=True, help="Export texts such as {{name}} unchanged.")
 @click.option("--strict", is_flag=True, help="End with exit code 3 if an entry was left out.")
 @dry_run_option
 @repository_options

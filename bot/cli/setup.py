@@ -85,7 +85,7 @@ def init_command(
 ) -> None:
     """Write taxonomy, config, an empty regression set, workflow, CODEOWNERS and CURATION.md into a repository.
 
-    Nothing that is there is overwritten. Where it is not known which Action to run, all but the workflow is written.
+    Files that exist are kept. The workflow is left out where it is not known which Action to run.
 
     \b
     Examples:

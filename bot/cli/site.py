@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 @click.command("site")
 @click.option(
-    "--output", type=click.Path(path_type=Path), metavar="DIR", help="The folder to write; a site that is there goes."
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder to write; an earlier site is replaced.",
 )
 @click.option("--serve", "served", is_flag=True, help="Show the site on this machine, until you stop it.")
 @click.option(

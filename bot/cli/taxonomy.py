@@ -167,9 +167,10 @@ def _show_candidates(found: tuple[ExtensionCandidate, ...]) -> None:
 def impact_command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     """Say what HEAD changes of taxonomy and config since it left BASE, and what that would do to BASE's set.
 
-    What changed in words, the version that the taxonomy must bear, what to expect of new and changed capabilities, what
-    has to be classified again and at what cost, and both sides of champions, pins, floors, suggestions and verdicts.
-    Writes nothing. A wrong version is a fault, and so is a capability that must go on trial first.
+    The report lists what changed, the version that the taxonomy must have, and what to expect of new and changed
+    capabilities. It says what has to be classified again and at what cost. It compares champions, pins, floors,
+    suggestions and verdicts before and after. Writes nothing. A wrong version is a fault, and so is a capability that
+    must go on trial first.
 
     \b
     Examples:

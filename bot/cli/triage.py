@@ -80,7 +80,7 @@ def triage_command(
 
     INPUTS are Parquet, JSON Lines or CSV files, optionally gzipped. Give the folder of the agent that they were
     sent to with --agent, or of several with --agents and --agent-column. The folder OUT gets an eval set, a report and
-    tables. Personal data and keys are masked on the way in. A run that was ended goes on where it was.
+    tables. Personal data and keys are masked on the way in. An interrupted run resumes where it stopped.
 
     \b
     Examples:

@@ -49,7 +49,7 @@ def review_command(
 ) -> int:
     """Judge the eval set in EVAL_SET_DIR against the regression set and say why.
 
-    EVAL_SET_DIR holds an agent specification and one or more eval sets, of the kinds that `incumbent formats` lists.
+    EVAL_SET_DIR contains an agent specification and one or more eval sets, of the kinds that `incumbent formats` lists.
     Nothing is written to the repository; `incumbent admit` does that. In a pipe every verdict is one line, with tabs.
 
     \b

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from bot.classifier.corrections import Corrections
 from bot.config import REVIEWED_FILES, Limits
 from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, Document, as_mapping, decode, parse
 from bot.files.label_tables import Word, read_labels, read_table
-from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
+from bot.files.validation import FileModel, FormatVersion, Text, Tuple, validate
 from bot.intake.query import SpokenFile
 from bot.ledger.model import CORRECTIONS
 from bot.taxonomy.model import Taxonomy
@@ -277,17 +277,6 @@ def turn_problems(file: str, line: int | None, turns: list[str], limits: Limits)
     return problems
 
 
-FORMAT_VERSION: Final = 1
-
-
-def _known_version(version: int) -> int:
-    if version != FORMAT_VERSION:
-        raise ConstraintError(
-            f"{FORMAT_VERSION}, the only version of the format there is", f"write `labels: {FORMAT_VERSION}`"
-        )
-    return version
-
-
 class LabelledQueryFile(SpokenFile):
     """One query and its labels."""
 
@@ -299,9 +288,7 @@ class LabelledQueryFile(SpokenFile):
 class LabelsFile(FileModel):
     """Labels of queries, for example ``labels/intent.yaml``."""
 
-    labels: Annotated[int, AfterValidator(_known_version)] = Field(
-        description="version of the format", json_schema_extra={"const": FORMAT_VERSION}
-    )
+    labels: FormatVersion = Field(description="version of the format")
     capabilities: Tuple[Text] | None = Field(
         default=None,
         description="what the file labels at all; the rest is unknown. Absent: the capabilities that occur in it",

@@ -134,7 +134,7 @@ def decode(content: bytes, file: str, limits: ReadingLimits) -> str:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise InputError(
-            [Problem(file, line, "the file holds a NUL character", "save the file as plain text, encoded as UTF-8")]
+            [Problem(file, line, "the file contains a NUL character", "save the file as plain text, encoded as UTF-8")]
         )
     return text
 

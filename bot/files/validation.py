@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Final, NoReturn, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, Literal, NoReturn, TypeVar, get_args, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Strict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    Strict,
+    ValidationError,
+)
 from pydantic_core import CoreSchema, PydanticOmit
 
 from bot.errors import InputError, Problem
@@ -37,6 +47,17 @@ def _visible(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_visible)]
 """A string with at least one visible character."""
+
+
+def _whole_number(value: object) -> object:
+    """``value``; refuses ``true`` and 1.0, which Python takes for 1."""
+    if type(value) is not int:
+        raise ConstraintError("1", "write 1")
+    return value
+
+
+FormatVersion = Annotated[Literal[1], BeforeValidator(_whole_number)]
+"""The version of a format that people write: 1, the only one so far."""
 
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """A confidence or capability score in [0, 1]."""
@@ -147,7 +168,7 @@ def _problems(model: type[BaseModel], document: Document, raw: object, at: Path,
             fix = f"use one of: {', '.join(sorted(known)) or 'none'}"
             problems.append(document.problem(at + fault.location, message, fix))
         elif fault.kind == "missing":
-            fix = f"add `{fault.location[-1]}`"
+            fix = f"add `{_key_to_add(model, fault.location)}`"
             problems.append(document.problem(at + fault.location[:-1], f"{name}: the key is missing", fix))
         else:
             problems.append(document.problem(at + fault.location, f"{name}: must {fault.wanted}", fault.fix))
@@ -221,8 +242,20 @@ def _wanted(error: Any) -> tuple[str, str]:
             return f"be {text}", f"write {number}{text}"
 
 
+def _key_to_add(model: type[BaseModel], location: Path) -> str:
+    """The key at ``location``, with its value where it can have only one, such as the version of a format."""
+    name = str(location[-1])
+    values = get_args(_known(model, location[:-1]).get(name))
+    return f"{name}: {json.dumps(values[0])}" if len(values) == 1 and isinstance(values[0], int | str) else name
+
+
 def _siblings(model: type[BaseModel], location: Path) -> set[str]:
     """The keys of the model at ``location``."""
+    return set(_known(model, location))
+
+
+def _known(model: type[BaseModel], location: Path) -> dict[str, Any]:
+    """The keys of the model at ``location``, each with its type; none where there is no model."""
     known: Any = model
     for step in location:
         keys = _keys(known)
@@ -230,7 +263,7 @@ def _siblings(model: type[BaseModel], location: Path) -> set[str]:
             break
         if str(step) in keys:
             known = _model_inside(keys[str(step)])
-    return set(_keys(known) or ())
+    return _keys(known) or {}
 
 
 def _keys(known: Any) -> dict[str, Any] | None:

@@ -240,7 +240,7 @@ def fault_of_id(name: str) -> str | None:
     if len(name) > ID_CHARACTERS:
         return f"the id has {len(name)} characters, more than {ID_CHARACTERS}"
     if holds_key(name):
-        return "the id holds what looks like a key"
+        return "the id contains what looks like a key"
     if not all(map(is_shown, name)):
         return "the id holds characters that cannot be seen, such as a line break or a tab"
     if personal := personal_in_name(name):

@@ -115,6 +115,6 @@ def open_ledger(repo: Path, stack: ExitStack) -> LocalLedger | str:
     store = stack.enter_context(ObjectStore.open(top))
     commit = find_ledger(store)
     if commit is None:
-        return f"there is no branch {BRANCH} here: `git fetch origin {BRANCH}:{BRANCH}` gets it"
+        return f"no ledger branch found; `git fetch origin {BRANCH}:{BRANCH}` fetches it"
     folder = repo.resolve().relative_to(top.resolve()).as_posix()
     return LocalLedger(store.snapshot(commit), commit, store, top, "" if folder == "." else folder)

@@ -83,7 +83,7 @@ def explain_entry(
     known = platform.regression_set
     everybody = {**known.waiting, **known.entries}
     if id not in everybody:
-        message = f"there is no such entry in the set or on the waitlist{did_you_mean(id, everybody)}"
+        message = f"no such entry is in the set or on the waitlist{did_you_mean(id, everybody)}"
         raise InputError([Problem(id, None, message, "see `incumbent status` for the ids")])
     present, lags = known.present(platform.taxonomy, identity)
     behind = next((lag for lag in lags if lag.id == id), None)

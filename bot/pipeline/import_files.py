@@ -16,7 +16,6 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay, Snapshot
 from bot.intake.agents.reading import find_specifications, read_specification
 from bot.intake.eval_sets.folder import Named, read_eval_sets, read_files
-from bot.intake.eval_sets.formats.incumbent import FORMAT_VERSION
 from bot.intake.query import SETUP_FILE, EvalSet, Query, Setup
 from bot.intake.specification import UNDECLARED
 from bot.pipeline.import_plan import Bundle, ImportedAgent, ImportItem, ImportPlan, ImportStatus, Origin
@@ -173,9 +172,7 @@ def plan_archive(items: Sequence[ImportItem], folder: ArchiveFolder, limits: Lim
     kept |= {item.query.id: item.query for item in archived if text_key(item.query.turns) not in elsewhere}
     files: dict[str, str | None] = {}
     if kept:
-        files[ARCHIVE_FILE] = as_yaml(
-            {"eval_set": FORMAT_VERSION, "queries": [_written(item) for item in kept.values()]}
-        )
+        files[ARCHIVE_FILE] = as_yaml({"eval_set": 1, "queries": [_written(item) for item in kept.values()]})
         if _needs_agent(archived, folder, limits):
             files[AGENT_FILE] = _undeclared_agent(folder)
     elif folder.snapshot.exists(ARCHIVE_FILE):

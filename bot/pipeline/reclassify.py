@@ -283,7 +283,7 @@ def place_of(entry: Entry) -> tuple[str | None, str | None]:
     if imported is None:
         return entry.source.eval_set.rpartition("/")[0], None
     if imported.declared and imported.folder is None:
-        return None, "its agent's specification lies outside of the repository: import it again with one inside"
+        return None, "its agent's specification is outside of the repository: import it again with one inside"
     return imported.folder, None
 
 

@@ -33,7 +33,7 @@ class LocalRefusals:
     def remarks(self, found: Suggestions) -> tuple[str, ...]:
         """What to say below ``found``: how many suggestions it leaves out, or that nothing is known of refusals."""
         if self.unknown is not None:
-            return (f"what people refused on GitHub is not known: {self.unknown}",)
+            return (f"what people refused on GitHub is unknown: {self.unknown}",)
         held = self.left_out(found)
         return (left_out_words(held),) if held else ()
 

@@ -257,8 +257,8 @@ def could_go_view(status: StatusOutput) -> str:
 def view(seen: int, known: int, entries: int) -> str:
     """The same, where ``seen`` of ``known`` capabilities are covered by ``entries``."""
     return (
-        f"In {counted(entries, 'entry', 'entries')} the taxonomy sees {seen} of its {known} capabilities, and is blind "
-        "to the rest of what they test: read an entry before it goes."
+        f"The taxonomy sees {seen} of its {known} capabilities in {counted(entries, 'entry', 'entries')}. It does not "
+        "know what else they test: read an entry before you evict it."
     )
 
 

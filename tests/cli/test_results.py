@@ -170,7 +170,7 @@ def test_an_export_for_a_budget_takes_what_covers_most(
 ) -> None:
     export = ["export", "--to", "jsonl", "--dry-run", "--json"]
     assert run([*export, "--budget", "1m"]) == 2
-    assert "there is no branch incumbent/ledger here" in capsys.readouterr().err
+    assert "no ledger branch found" in capsys.readouterr().err
     file = written(tmp_path, passed(ENTRIES[0], seconds=50), passed(ENTRIES[1], "failed", seconds=40))
     assert run(["results", "add", file, "--release", "v1", *AT]) == 0
     capsys.readouterr()

@@ -241,7 +241,7 @@ def test_evicting_what_holds_something_says_what_is_lost(platform: Path, incumbe
     entry = sorted(pinned)[0]
     outcome = incumbent("evict", entry, "--reason", "customer left", "--repo", platform)
     assert outcome.code == 0
-    assert "does not go without loss" in outcome.err
+    assert "the set would lose" in outcome.err
     assert pinned[entry][0].removeprefix("champion:") in outcome.err
     assert incumbent("status", "--repo", platform, "--json").json["evicted"] == [entry]
 

@@ -200,7 +200,7 @@ def test_the_limits_of_queries_hold() -> None:
     ("content", "message"),
     [
         (b"labels\tquery\na\t\xff\n", "2: the file is not valid UTF-8"),
-        (b"labels\tquery\na\t\0\n", "2: the file holds a NUL character"),
+        (b"labels\tquery\na\t\0\n", "2: the file contains a NUL character"),
         (
             b"x" * (REVIEWED_FILES.file_bytes + 1),
             "None: the file has 32,000,001 bytes, more than the limit of 32,000,000",

@@ -135,7 +135,7 @@ def test_all_faults_of_all_files_are_told_at_once(platform: Path) -> None:
         ([{"turns": ["x" * 8001]}, {"turns": ["y"]}], "query 1: the query has 8,001 characters"),
         (
             [{"turns": ["x"]}, {"turns": ["y"], "tool_calls": [f"sk-{'a1B2' * 12}"]}],
-            "query 2: what is expected holds what looks like a key",
+            "query 2: what is expected contains what looks like a key",
         ),
     ],
 )

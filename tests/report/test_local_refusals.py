@@ -65,7 +65,7 @@ def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.Ca
     assert run(words) == 0
     said = capsys.readouterr().out
     assert "would be evicted: spare-one" in said
-    assert "what people refused on GitHub is not known: there is no branch incumbent/ledger here: `git fetch" in said
+    assert "what people refused on GitHub is unknown: no ledger branch found; `git fetch" in said
     platform = open_platform(clone, CONFIG)
     found = suggest(platform.regression_set, platform.taxonomy, platform.config)
     (grounds,) = [item.grounds.digest for item in found.evictions if item.id == "spare-one"]
@@ -114,7 +114,7 @@ def test_prune_lists_what_evict_suggested_takes(clone: Path, capsys: pytest.Capt
     assert run(words) == 0
     said = capsys.readouterr().out
     assert "spare-one" in said
-    assert "what people refused on GitHub is not known: there is no branch incumbent/ledger here" in said
+    assert "what people refused on GitHub is unknown: no ledger branch found" in said
     assert run([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["refused"] is None
     refuse_spare(clone)

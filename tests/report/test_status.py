@@ -182,7 +182,7 @@ def test_a_whole_signature_has_no_pairs_to_list() -> None:
 
 
 def test_what_could_go_says_on_what_view() -> None:
-    text = "In 3 entries the taxonomy sees 2 of its 3 capabilities, and is blind to the rest of what they test"
+    text = "The taxonomy sees 2 of its 3 capabilities in 3 entries. It does not know what else they test"
     for terminal in (False, True):
         assert text in prune(terminal).replace("\n", " ")
     assert text not in prune(False, PRUNE.model_copy(update={"suggestions": []}))

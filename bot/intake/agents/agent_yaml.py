@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -15,7 +15,7 @@ from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Node, Parsed, Path, as_list, as_mapping, parse, parse_yaml
 from bot.files.snapshot import Snapshot, path_beside
-from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
+from bot.files.validation import ConstraintError, FileModel, FormatVersion, Text, Tuple, validate
 from bot.intake.agents.declarative_agent import NORMAL_KINDS
 from bot.intake.agents.effects import unknown_effect
 from bot.intake.agents.inventory import DESCRIBE_FEWER, bounded
@@ -88,7 +88,7 @@ class AgentFile(FileModel):
         json_schema_extra={"anyOf": [{"required": ["extends"]}, {"required": ["name", "platform"]}]}
     )
 
-    agent: Literal[1] = Field(description="version of this format")
+    agent: FormatVersion = Field(description="version of this format")
     extends: Text | Annotated[Tuple[Text], Field(min_length=1)] | None = Field(
         default=None, description="files of the folder that the specification starts from, relative to this one"
     )
@@ -324,7 +324,7 @@ def _all(parts: Sequence[tuple[Item, ...] | None]) -> tuple[Item, ...] | None:
     return tuple(dict.fromkeys(chain.from_iterable(said))) if said else None
 
 
-_NAMES: Final = ("agent.yaml", "agent.yml")
+NAMES: Final = ("agent.yaml", "agent.yml")
 
 
 class AgentYamlReader:
@@ -343,7 +343,7 @@ class AgentYamlReader:
         """Every ``agent.yaml`` with a version under ``agent``, and every broken one, so that its fault is reported."""
         found = []
         for path in snapshot.paths():
-            if posixpath.basename(path).casefold() in _NAMES:
+            if posixpath.basename(path).casefold() in NAMES:
                 try:
                     document = parse_yaml(snapshot.read(path, limits.reading), path, limits.reading)
                 except InputError:

@@ -12,6 +12,7 @@ from typing import Final
 from bot.config import Limits
 from bot.errors import InputError, Problem, untrusted, untrusted_list
 from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
+from bot.intake.agents.agent_yaml import NAMES as AGENT_YAML_NAMES
 from bot.intake.agents.api_plugin import PLATFORM, unread_plugins
 from bot.intake.agents.reader import AgentReader, BareFiles, bare_readers, find_bare, whole_readers
 from bot.intake.specification import Specification
@@ -72,11 +73,20 @@ def _could_describe(path: str) -> bool:
     return name.endswith(_COULD_BE) and name not in _NO_AGENT
 
 
-def _add_one(folder: str) -> str:
-    """The fix for a ``folder`` without an agent specification."""
+def _add_one(folder: str, near: Sequence[str] = ()) -> str:
+    """The fix for a ``folder`` without an agent specification; ``near`` are files that could be meant to describe one.
+
+    Other platforms have files of the name agent.yaml too, so that one without the key ``agent`` is not read as ours.
+    """
     name = untrusted(json.dumps(posixpath.basename(folder).strip(".") or "NAME", ensure_ascii=False))
     lines = f"`agent: 1`, `name: {name}`, `platform: PLATFORM` (what runs the agent)"
-    return f"add the agent's app package, or write an agent.yaml of three lines: {lines}"
+    fix = f"add the agent's app package, or write an agent.yaml of three lines: {lines}"
+    ours = next((item for item in near if posixpath.basename(item).casefold() in AGENT_YAML_NAMES), None)
+    return (
+        fix
+        if ours is None
+        else f"if {untrusted(ours)} is meant for Incumbent, give it the key `agent: 1`; if not, {fix}"
+    )
 
 
 def _missing(folder: str, near: Sequence[str]) -> InputError:
@@ -84,7 +94,7 @@ def _missing(folder: str, near: Sequence[str]) -> InputError:
     known = [*(reader.looked_for for reader in whole_readers()), *(reader.looked_for for reader in bare_readers())]
     looked_for = "; ".join(known)
     seen = f" ({', '.join(near[:_SHOWN])} {'is' if len(near) == 1 else 'are'} of none of these formats)" if near else ""
-    return _fault(folder, f"no agent specification is here{seen}; looked for: {looked_for}", _add_one(folder))
+    return _fault(folder, f"no agent specification is here{seen}; looked for: {looked_for}", _add_one(folder, near))
 
 
 def _reasons(snapshot: Snapshot, bare: BareFiles, limits: Limits) -> Iterator[tuple[str, Problem]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final, Literal
+from typing import Final
 
 from pydantic import Field
 
 from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Document
-from bot.files.validation import FileModel, Text, validate
+from bot.files.validation import FileModel, FormatVersion, Text, validate
 from bot.intake.eval_sets.table import plain_key
 from bot.text.did_you_mean import did_you_mean
 
@@ -115,7 +115,7 @@ class DeclaredFile(FileModel):
 class FormatsFile(FileModel):
     """``formats.yaml`` in an eval-set folder: the formats of files that fit several formats, or none."""
 
-    formats: Literal[1] = Field(description="version of this format")
+    formats: FormatVersion = Field(description="version of this format")
     files: dict[str, DeclaredFile] = Field(description="file name, relative to this file → what it is")
 
 

@@ -107,9 +107,9 @@ def _faults(file: str, row: EvalSetRow, limits: Limits, keys: _Keys) -> list[Pro
         if not turn.strip():
             faults.append(Problem(file, row.line, f"{which} is empty", "write what the user says, or remove it"))
         if "\0" in turn:
-            faults.append(Problem(file, row.line, f"{which} holds a NUL character", "remove it"))
+            faults.append(Problem(file, row.line, f"{which} contains a NUL character", "remove it"))
         if keys.are_in(turn):
-            faults.append(Problem(file, row.line, f"{which} holds what looks like a key", _MADE_UP))
+            faults.append(Problem(file, row.line, f"{which} contains what looks like a key", _MADE_UP))
         if len(turn) > limits.turn_characters:
             message = f"{which} has {len(turn):,} characters, more than the limit of {limits.turn_characters:,}"
             fix = "shorten it, or raise limits.turn_characters in config/curation.yaml"
@@ -118,7 +118,7 @@ def _faults(file: str, row: EvalSetRow, limits: Limits, keys: _Keys) -> list[Pro
     names = (setup.tenant, *setup.connectors, *setup.fixtures, *setup.attachments)
     for what, given in (("what is expected", (row.expected,)), ("the set-up", names)):
         if any(map(keys.are_in, given)):
-            faults.append(Problem(file, row.line, f"{what} holds what looks like a key", _MADE_UP))
+            faults.append(Problem(file, row.line, f"{what} contains what looks like a key", _MADE_UP))
     return faults
 
 

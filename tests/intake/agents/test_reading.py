@@ -65,13 +65,17 @@ def test_files_of_other_platforms_are_named_where_no_agent_is_found(folder: Fold
     for path, content in files.items():
         folder.write(path, content)
     (problem,) = folder.problems()
+    own = seen.startswith(("agent.yaml", "agent.yml"))
+    assert problem.fix.startswith(
+        f"if {seen} meant for Incumbent, give it the key `agent: 1`; if not, add" if own else "add"
+    )
     assert f"no agent specification is here ({seen} of none of these formats); looked for:" in problem.message
     assert problem.fix.endswith(
         'write an agent.yaml of three lines: `agent: 1`, `name: "NAME"`, `platform: PLATFORM` (what runs the agent)'
     )
 
 
-@pytest.mark.parametrize("version", ["2", "'1'", "v1", ""])
+@pytest.mark.parametrize("version", ["2", "'1'", "v1", "", "true"])
 def test_a_wrong_version_of_agent_yaml_is_its_fault(folder: Folder, version: str) -> None:
     problems = folder.write("agent.yaml", f"agent: {version}\nname: n\nplatform: p\n").problems()
     assert [problem.message for problem in problems] == ["agent: must be 1"]

@@ -174,12 +174,12 @@ KEY = "sk-" + "a1B2c3D4" * 4
 @pytest.mark.parametrize(
     ("query", "fault"),
     [
-        ({"query": f"Is {KEY} still valid?"}, "the query holds what looks like a key"),
-        ({"turns": ["Hello", f"Use {KEY}"]}, "turn 2 holds what looks like a key"),
-        ({"query": "a", "expected": {"notes": [{"x": [KEY]}]}}, "what is expected holds what looks like a key"),
-        ({"query": "a", "expected": {KEY: 1}}, "what is expected holds what looks like a key"),
-        ({"query": "a", "id": KEY}, "the id holds what looks like a key"),
-        ({"query": "a\0b"}, "the query holds a NUL character"),
+        ({"query": f"Is {KEY} still valid?"}, "the query contains what looks like a key"),
+        ({"turns": ["Hello", f"Use {KEY}"]}, "turn 2 contains what looks like a key"),
+        ({"query": "a", "expected": {"notes": [{"x": [KEY]}]}}, "what is expected contains what looks like a key"),
+        ({"query": "a", "expected": {KEY: 1}}, "what is expected contains what looks like a key"),
+        ({"query": "a", "id": KEY}, "the id contains what looks like a key"),
+        ({"query": "a\0b"}, "the query contains a NUL character"),
     ],
 )
 def test_what_must_not_enter_a_repository_is_a_fault(tmp_path: Path, query: dict[str, object], fault: str) -> None:

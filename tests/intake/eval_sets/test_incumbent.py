@@ -78,7 +78,7 @@ def test_a_broken_query_is_a_fault_at_its_line_and_the_others_are_read(tmp_path:
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
-        ("eval_set: 2\nqueries: [{query: a}]", "write `eval_set: 1`"),
+        ("queries: [{query: a}]", "add `eval_set: 1`"),
         ("eval_set: 1\nqueries: [{query: a, turns: [b]}]", "give exactly one of `query` or `turns`"),
         ("eval_set: 1\nqueries: [{id: q1}]", "give exactly one of `query` or `turns`"),
     ],
@@ -96,8 +96,8 @@ def test_an_id_that_is_no_string_is_to_be_quoted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ("eval_set: 2", "eval_set: must be 1, the only version of the format there is"),
-        ("eval_set: true", "eval_set: must be a whole number"),
+        ("eval_set: 2", "eval_set: must be 1"),
+        ("eval_set: true", "eval_set: must be 1"),
         ("eval_sets: 1", "eval_sets: unknown key; perhaps you meant 'eval_set'"),
         ("name: x\neval_set: 1", "name: unknown key"),
         ("# nothing", "eval_set: the key is missing"),

@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Annotated, Final, cast
+from typing import Final, cast
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping
-from bot.files.validation import Checked, ConstraintError, FileModel, Text, Tuple, validate
+from bot.files.validation import Checked, FileModel, FormatVersion, Text, Tuple, validate
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, enough, too_many
 from bot.intake.query import Setup, SpokenFile
-
-FORMAT_VERSION: Final = 1
-
-
-def _known_version(version: int) -> int:
-    if version != FORMAT_VERSION:
-        raise ConstraintError(
-            f"{FORMAT_VERSION}, the only version of the format there is", f"write `eval_set: {FORMAT_VERSION}`"
-        )
-    return version
 
 
 class QueryFile(SpokenFile):
@@ -40,9 +30,7 @@ class QueryFile(SpokenFile):
 class EvalSetFile(FileModel):
     """An eval set in Incumbent's own format, for example ``evals.yaml``."""
 
-    eval_set: Annotated[int, AfterValidator(_known_version)] = Field(
-        description="version of the format", json_schema_extra={"const": FORMAT_VERSION}
-    )
+    eval_set: FormatVersion = Field(description="version of the format")
     queries: Tuple[QueryFile]
 
 

@@ -173,6 +173,7 @@ _KEYS: Final = frozenset(
     }
 )
 _FIX: Final = "write `vars:` and `assert:`, or the name of a file"
+_FIX_OF_VARS: Final = "write variables as `name: value`, or the name of a file that has them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +326,9 @@ def _with_vars(
     variables: dict[str, Data] = {}
     before = len(problems)
     for name in held.items if held.is_list else (held,):
+        if not name.text:
+            problems.append(name.problem(f"{name.name}: must be a mapping or the name of a file", _FIX_OF_VARS))
+            continue
         for source in _named(name, files, problems, within):
             found = source.document.data if source.document is not None else None
             if isinstance(found, dict):
