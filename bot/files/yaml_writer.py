@@ -7,6 +7,7 @@ import json
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from ruamel.yaml import YAML
@@ -128,12 +129,14 @@ def _edited(text: str, change: Callable[[Any], None]) -> str:
     return written if plain == text else written.replace("\n", "\r\n")
 
 
+# Several edits of one file begin with the same text.
+@lru_cache(maxsize=4)
 def _indentation(text: str) -> tuple[int, int, int]:
     """The indentation that reproduces most lines of ``text``."""
     best, fewest = HOUSE, None
+    data = round_trip().load(text)
     for indentation in _INDENTATIONS:
-        yaml = round_trip(indentation)
-        again = dumped(yaml.load(text), yaml)
+        again = dumped(data, round_trip(indentation))
         if again == text:
             return indentation
         lost = (Counter(text.splitlines()) - Counter(again.splitlines())).total()
