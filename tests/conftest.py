@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
@@ -89,6 +89,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not any(item.get_closest_marker(level) for level in LEVELS):
             item.add_marker(level_of(item.path))
+        # Tracing doubles the time of a test, and what properties reach is covered by tables of cases.
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("untraced")
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Coverage sees nothing of a test that is ``untraced``.
+
+    The mark ``no_cover`` of pytest-cov ends no tracing in a worker of pytest-xdist.
+    """
+    if not item.config.getoption("--cov", default=None) or not item.get_closest_marker("untraced"):
+        return (yield)
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
 
 
 NEW_OBJECTS: Final = 50_000

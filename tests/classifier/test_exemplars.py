@@ -17,6 +17,8 @@ from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
 
+pytestmark = pytest.mark.untraced
+
 FORMS = ("Show me {}.", "Where are {}?", "Who takes care of {}?")
 VAGUE = tuple(FORMS[(place + 1) % 3].format(topic) for place, topic in enumerate(TOPICS[::2]))
 """Queries like those that exercise nothing of the kind."""

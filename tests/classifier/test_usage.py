@@ -32,6 +32,7 @@ def report() -> dict[str, Any]:
     return bench.measure(requests, TAXONOMY, SAMPLES, openai_settings(), words)
 
 
+@pytest.mark.untraced
 def test_requests_are_one_a_query_or_one_a_sample_and_the_naive_scheme_asks_for_each_capability(
     report: dict[str, Any],
 ) -> None:
@@ -75,6 +76,7 @@ def test_without_a_tokenizer_it_says_which_one_to_install(
     assert bench.TOKENIZER in capsys.readouterr().err
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_the_report_is_printed(
     form: list[str],

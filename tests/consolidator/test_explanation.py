@@ -157,6 +157,7 @@ def test_a_redundant_query_lacks_a_little_to_win_and_somebody_elses_absence() ->
     changes = {(item.knob, item.capability): item.to for item in found.knobs}
     assert changes["winning_margin", None] == pytest.approx(0.05, abs=1e-8)
     assert changes["winning_margin", "a"] < 0.05
+    assert {item.distance for item in found.knobs} == {rounded(abs(item.to - item.now)) for item in found.knobs}
     assert ("concentration_cap", None) not in changes
 
 
@@ -178,6 +179,11 @@ def test_a_bar_of_its_own_is_lowered_to_the_score_that_fell_short_of_it() -> Non
     assert found.outcome is VerdictOutcome.STAYS_OUT
     (bar,) = [item for item in found.knobs if item.knob == "competence_bar"]
     assert (bar.capability, bar.now, bar.to, bar.ruling.outcome) == ("a", 0.7, 0.6, VerdictOutcome.ENTERS)
+
+
+def test_no_bar_is_thought_of_that_nobody_could_meet() -> None:
+    found = explained(query("q", {"a": 1.0}), resident("best", {"a": 1.0}))
+    assert all(item.to <= 1.0 for item in found.knobs if item.knob == "competence_bar")
 
 
 def test_where_a_whole_signature_counts_to_exercise_a_capability_at_all_is_enough() -> None:

@@ -53,6 +53,7 @@ def lines_run(work: Callable[[], object]) -> int:
     return count
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("waiting", [False, True])
 def test_the_work_of_a_cycle_grows_with_the_queries_and_no_faster(waiting: bool) -> None:
     residents = held(BEATEN)

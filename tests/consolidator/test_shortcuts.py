@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,8 @@ from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
+
+pytestmark = pytest.mark.untraced
 
 NEAREST = Similarity(0.0, None)
 

@@ -31,6 +31,8 @@ from bot.files.validation import validate
 from bot.files.yaml_writer import amend
 from tests.factories import make_entry
 
+pytestmark = pytest.mark.untraced
+
 TRICKY = [
     "on",
     "yes",

@@ -14,6 +14,8 @@ from bot.curator.prune import Suggestion
 from bot.curator.roles import EvictionKind, Grounds
 from tests.factories import resident
 
+pytestmark = pytest.mark.untraced
+
 CUSTOMERS = {f"e{number}": ("acme", "Contoso Ltd.", "globex")[number % 3] for number in range(0, 400, 2)}
 
 

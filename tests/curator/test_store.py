@@ -23,6 +23,8 @@ from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY, make_entry, make_taxonomy
 
+pytestmark = pytest.mark.untraced
+
 TAXONOMY = make_taxonomy("a", "b", retired=("old",))
 ENTRY = make_entry("r1", {"a": 0.9, "b": 0.5}, "First\nquery: with lines?", expected={"k": [1, None]}, pin="audit")
 

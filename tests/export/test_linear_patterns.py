@@ -86,6 +86,7 @@ def some_pattern(chance: random.Random, depth: int = 3) -> str:
     return "".join(parts)
 
 
+@pytest.mark.untraced
 def test_what_is_let_through_takes_no_time_whatever_it_is_searched_in() -> None:
     chance = random.Random(20260101)
     patterns = {some_pattern(chance) for _ in range(3_000)}

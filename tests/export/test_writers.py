@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from bot.curator.entry import Entry
-from bot.export.item import ExportRemark
+from bot.export.item import ExportRemark, json_document, json_line
 from bot.export.plan import Export, plan_export, writers
 from bot.intake.eval_sets.folder import with_setup
 from bot.intake.eval_sets.reader import EvalSetRow
@@ -382,6 +382,13 @@ def test_templates_say_the_text_again(text: str) -> None:
     assert from_template(template) == text
     assert not template.lstrip().startswith(("file://", "package:"))
     assert not template.endswith("\n")
+
+
+@pytest.mark.parametrize("sign", ["\x85", "\u2028", "\ufeff", "\uffff"])
+def test_signs_that_end_a_line_or_mean_nothing_are_escaped(sign: str) -> None:
+    for written in (json_line({"a": sign}), json_document({"a": sign})):
+        assert sign not in written
+        assert json.loads(written) == {"a": sign}
 
 
 def test_what_an_export_left_is_found_wherever_it_may_stand() -> None:

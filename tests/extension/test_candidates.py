@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from random import Random
 
 import pytest
@@ -18,10 +19,16 @@ from tests.extension.builders import OTHERS, THINGS, ask, known_queries, make_se
 
 TAXONOMY = make_taxonomy()
 SETTINGS = make_settings()
+few = settings(max_examples=settings().max_examples * 3 // 5)
 
 
 def find(observed: Sequence[Observed], *refused: tuple[str, ...], **more: object) -> tuple[ExtensionCandidate, ...]:
     return find_candidates(observed, TAXONOMY, make_settings(**more), refused, Detector())
+
+
+@cache
+def found_of_new() -> tuple[ExtensionCandidate, ...]:
+    return find([*known_queries(), *new_queries()])
 
 
 def test_a_behaviour_of_several_customers_that_no_exemplar_has_becomes_a_candidate() -> None:
@@ -162,24 +169,23 @@ def test_hard_negatives_are_exemplars_that_have_some_of_it() -> None:
     assert len(many[0].negative) <= SETTINGS.negative
 
 
-@settings(deadline=None, max_examples=15)
+@few
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_the_queries_does_not_matter(random: Random) -> None:
-    observed = [*known_queries(), *new_queries()]
-    shuffled = list(observed)
+    shuffled = [*known_queries(), *new_queries()]
     random.shuffle(shuffled)
-    assert find(shuffled) == find(observed)
+    assert find(shuffled) == found_of_new()
 
 
-@settings(deadline=None, max_examples=15)
+@few
 @given(st.lists(st.sampled_from(known_queries(100)[40:]), max_size=6, unique_by=lambda item: item.id))
 def test_a_few_unrelated_queries_keep_the_core(more: list[Observed]) -> None:
-    (before,) = find([*known_queries(), *new_queries()])
+    (before,) = found_of_new()
     (after,) = find([*known_queries(), *new_queries(), *more])
     assert after.core == before.core
 
 
-@settings(deadline=None, max_examples=15)
+@few
 @given(st.lists(st.text(max_size=40).filter(str.strip), min_size=6, max_size=12, unique=True))
 def test_hostile_texts_make_no_trouble(texts: list[str]) -> None:
     observed = [ask(500 + place, f"{text} zigzag {text}") for place, text in enumerate(texts)]

@@ -19,6 +19,8 @@ from bot.text.compare import normalise
 from tests.extension.builders import make_candidate
 from tests.factories import REPOSITORY
 
+pytestmark = pytest.mark.untraced
+
 TEXT = """\
 # The head stays.
 version: 1.2.3 # and so does this

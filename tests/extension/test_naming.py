@@ -249,6 +249,7 @@ def asked(
     return named(candidates, KNOWN, classifier, environment, names=False)
 
 
+@pytest.mark.untraced
 def test_a_model_names_each_candidate_once() -> None:
     with ModelServer(lambda body, number: completion(json.dumps(FIT))) as server:
         found = name(server)

@@ -213,6 +213,7 @@ def test_an_effect_that_could_not_be_measured_to_its_end_fails_the_check() -> No
 # Trust
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("association", "permission"),
     [
@@ -231,6 +232,7 @@ def test_for_a_stranger_nobody_is_asked(association: str, permission: str) -> No
     assert check.conclusion == "success"
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("author", "body", "measured"),
     [
@@ -252,6 +254,7 @@ def test_a_curators_word_alone_has_a_strangers_change_measured(author: str, body
     assert (again.effect is not None) == measured
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("permission", ["write", "read"])
 @pytest.mark.parametrize(
     "classifier",
@@ -293,6 +296,7 @@ def test_a_wrong_version_fails_the_check_and_says_which_is_right() -> None:
     assert "write `version: 1.1.0`" in here.sticky(number)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "files",
     [
@@ -329,6 +333,7 @@ def test_a_capability_that_lacks_exemplars_must_go_on_trial() -> None:
         assert len(here.analyse(None, flow=Flow.GROUP, head=head, group_base=base).judged.problems) == faults
 
 
+@pytest.mark.untraced
 def test_a_merge_group_is_told_faults_alone() -> None:
     for taxonomy, faults in ((WITH_F, 0), (WITH_F.called("1.0.1"), 1)):
         here = desk({"q1": OF_F})

@@ -161,6 +161,7 @@ def test_what_people_take_back_or_say_otherwise_is_recorded() -> None:
 # After the merge -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("by", "bot"), [("cora", False), ("renovate[bot]", True)])
 def test_who_merges_agrees_with_what_was_shown_and_needed_nobody_unless_it_is_a_bot(by: str, bot: bool) -> None:
     world = after().seen()

@@ -206,6 +206,7 @@ def test_an_answer_far_down_is_none() -> None:
     assert [call.name for call in calls] == ["a", "a"]
 
 
+@pytest.mark.untraced
 def test_many_calls_are_told_apart_in_no_time() -> None:
     calls: list[Any] = [{"name": "search", "arguments": {"q": number % 20_000}} for number in range(40_000)]
     assert len(understand({"expected_tools": calls}).tool_calls) == 20_000
@@ -497,6 +498,7 @@ def test_without_a_word_on_tools_every_name_is_that_of_one_that_is_not_listed(
     assert expected_tools(expected, 1, None) == found
 
 
+@pytest.mark.untraced
 def test_many_names_are_told_apart_in_no_time() -> None:
     tools = make_tools(*(f"server-{number}.tool-{number}" for number in range(500)), "a." * 100_000)
     calls: list[Any] = [*(f"tool_{number}" for number in range(30_000)), "b." * 500_000]

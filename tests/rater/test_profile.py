@@ -21,6 +21,7 @@ def drawn(draw: random.Random, capabilities: Capabilities) -> Profile:
     return capabilities.profile("x", (), {name: draw.choice((0.2, 0.5, 0.9)) for name in held})
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("novelty", ["signature", 1, 2, 3])
 def test_it_is_what_sets_of_all_combinations_say(novelty: Novelty) -> None:
     draw = random.Random(7)

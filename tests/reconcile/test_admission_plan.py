@@ -180,6 +180,7 @@ def test_a_pin_of_what_waits_is_written_where_it_waits() -> None:
     assert set(world.files) == {f"regression_set/waiting/{id_of('q01')}.yaml"}
 
 
+@pytest.mark.untraced
 def test_a_pin_on_what_took_over_its_entry_keeps_what_people_wrote_there() -> None:
     old = make_query("q01", {"d": 0.7}, text="what it said before")
     world = after(NEW, hub=Hub(platform=with_set(make_platform(), entry_of(old)))).seen()

@@ -21,6 +21,7 @@ def offered(plan: AdmissionWrites) -> list[tuple[str, EntryChange, int | None]]:
     return [(item.entry.id, item.change, item.pull_request) for item in plan.offer.offered]
 
 
+@pytest.mark.untraced
 def test_where_the_branch_takes_no_commits_what_would_be_committed_is_offered() -> None:
     world = after().seen()
     world.hub.say("cora", "/incumbent pin q01 an audit")

@@ -163,6 +163,7 @@ def test_a_branch_of_that_name_with_something_else_is_not_offered() -> None:
     assert Raising(branches={branch_of(ONE): holding({TAXONOMY_FILE: "version: 9"})}).plan() == []
 
 
+@pytest.mark.untraced
 def test_one_that_waits_keeps_back_no_other_with_the_same_core() -> None:
     grown = make_candidate(core=("2" * 24,), members=(*ONE.members, *OTHER.members))
     assert [item.branch for item in Raising(found=(ONE, grown)).plan() if isinstance(item, OpenPullRequest)] == [
@@ -224,6 +225,7 @@ def test_what_was_closed_or_merged_is_not_raised_again_nor_what_has_grown_from_i
     assert world.step() == []
 
 
+@pytest.mark.untraced
 def test_no_more_are_open_than_the_config_says() -> None:
     world = Raising(found=(ONE, OTHER), most=1)
     opened = [item.branch for item in world.step() if isinstance(item, OpenPullRequest)]

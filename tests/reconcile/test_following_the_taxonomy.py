@@ -167,6 +167,7 @@ def test_two_versions_between_two_runs_are_one_step(reader: type[Counting]) -> N
     assert scores(hub) == {"r0": {}, "r1": {}, "r2": {}}
 
 
+@pytest.mark.untraced
 def test_a_query_that_was_left_out_and_has_merit_now_is_asked_about(reader: type[Counting]) -> None:
     hub = make_hub()
     hub.push(
@@ -216,6 +217,7 @@ def test_a_budget_that_ends_midway_writes_nothing_and_loses_nothing(remembering:
     assert known.classifications == {}, "what is written need not be remembered"
 
 
+@pytest.mark.untraced
 def test_where_people_merge_it_is_offered_once_and_a_refusal_holds_for_that_version(
     remembering: type[Counting],
 ) -> None:

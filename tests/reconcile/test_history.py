@@ -21,7 +21,9 @@ from bot.reconcile.run import reconcile_event, survey_event
 from dev.bench import history as bench
 from tests.factories import REPOSITORY
 
-FEW, TIMES = 3, 40
+pytestmark = pytest.mark.untraced
+
+FEW, TIMES = 3, 12
 
 
 @dataclass

@@ -23,6 +23,8 @@ from tests.reconcile.runs import (
     text_of,
 )
 
+pytestmark = pytest.mark.untraced
+
 AGENT = ("acme", "desk")
 OLD, NEW = text_of("one", {"d": 0.9}), text_of("two", {"e": 0.9})
 NEEDS_A_CURATOR = "incumbent: needs a curator"

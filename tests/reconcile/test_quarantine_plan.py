@@ -451,6 +451,7 @@ def test_the_end_of_a_quarantine_says_how_the_releases_ended(marks: str, ended: 
     assert "`incumbent quarantine one --end`" in text
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", FEW)
 def test_no_text_of_an_entry_and_no_name_of_a_release_comes_alive(name: str) -> None:
     said = FEW[name].encode("utf-8", "replace").decode().strip() or "x"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator.store import entry_path, tombstone_path
@@ -233,7 +233,6 @@ def test_a_revert_keeps_an_entry_and_the_branch_stays_the_bots() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
 def test_what_is_on_the_branch_says_what_people_drop_whatever_came_before(data: st.DataObject) -> None:
     world = started()
     branch = world.open[0].branch or ""

@@ -339,6 +339,7 @@ def quoting(text: str) -> Impact:
     )
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", FEW)
 def test_nothing_from_files_comes_alive(name: str) -> None:
     for render in (markdown, comment):
@@ -382,6 +383,7 @@ def report(impact: Impact) -> PullRequestReport:
     )
 
 
+@pytest.mark.untraced
 def test_a_long_one_is_cut_between_rows_and_the_summary_has_more() -> None:
     many = make_impact(
         changes=tuple(replace(CHANGE, sentence=f"c{i} {'<x|`' * 60}") for i in range(300)),

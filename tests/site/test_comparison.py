@@ -109,6 +109,7 @@ def verdicts_in(page: str) -> int:
 AUDIENCES = [Audience(), Audience(texts=False), Audience(customer=BROUGHT), Audience(customer=GONE, texts=False)]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("audience", AUDIENCES, ids=str)
 def test_the_page_is_whole_and_leads_nowhere_else(audience: Audience) -> None:
     files = dict(render_comparison(comparison(), audience))
@@ -122,6 +123,7 @@ def test_the_page_is_whole_and_leads_nowhere_else(audience: Audience) -> None:
     assert b'Content-Security-Policy" content="default-src &#39;self&#39;"' in files["index.html"]
 
 
+@pytest.mark.untraced
 def test_what_is_said_is_what_comes_about(tmp_path: Path) -> None:
     """The numbers after the merge are those of the set once it was merged and its queries were admitted."""
     found, folder = comparison(), copy_of(make_change, tmp_path / "platform")
@@ -166,6 +168,7 @@ def test_won_and_lost_is_the_difference_of_both_sides() -> None:
     assert found.numbers_after.pairs - found.numbers_before.pairs == len(found.pairs_won) - len(found.pairs_lost)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("customer", [BROUGHT, GONE, LEFT, CUSTOMERS[0]])
 def test_one_customer_sees_nothing_of_the_others(customer: str) -> None:
     page = page_for(Audience(customer=customer))
@@ -189,6 +192,7 @@ def test_without_texts_no_query_can_be_read() -> None:
     assert any(turn[:20] in page_for(Audience()) for query in review.queries.values() for turn in query.turns)
 
 
+@pytest.mark.untraced
 def test_the_same_commits_give_the_same_bytes_and_nothing_is_checked_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +226,7 @@ def test_what_it_cannot_follow_is_said(
     assert not (tmp_path / "site").exists()
 
 
+@pytest.mark.untraced
 def test_a_head_that_left_its_base_is_compared_as_it_would_be_merged(tmp_path: Path) -> None:
     folder = copy_of(make_change, tmp_path / "platform")
     gone = max((folder / FOLDER).glob("*.yaml"))
@@ -243,6 +248,7 @@ def test_a_file_that_both_sides_changed_is_named(tmp_path: Path) -> None:
     assert [problem.file for problem in raised.value.problems] == [f"{FOLDER}/{path.name}"]
 
 
+@pytest.mark.untraced
 def test_an_endpoint_that_only_the_head_names_is_not_asked(tmp_path: Path) -> None:
     folder = copy_of(make_change, tmp_path / "platform")
     git.Repo(folder).git.checkout("change")
@@ -262,6 +268,7 @@ def test_an_endpoint_that_only_the_head_names_is_not_asked(tmp_path: Path) -> No
     assert found.impact.effect is None
 
 
+@pytest.mark.untraced
 def test_a_renamed_capability_is_the_same_one_and_a_removed_one_is_gone(tmp_path: Path) -> None:
     folder = copy_of(make_change, tmp_path / "platform")
     old = open_platform(folder, CONFIG_FILE).taxonomy
@@ -290,6 +297,7 @@ def test_a_renamed_capability_is_the_same_one_and_a_removed_one_is_gone(tmp_path
     assert "Taxonomy 2.2.0 → 2.3.0" in page
 
 
+@pytest.mark.untraced
 def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
     folder = copy_of(make_change, tmp_path / "platform")
     git.Repo(folder).git.checkout("change")
@@ -310,6 +318,7 @@ def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
     assert "{{ 7*7 }}" in page
 
 
+@pytest.mark.untraced
 def test_nothing_changes_where_both_are_one_commit(tmp_path: Path) -> None:
     folder = copy_of(make_change, tmp_path / "platform")
     found = compared(folder, "main", "main")

@@ -64,6 +64,7 @@ def test_entries_customers_and_agents_are_named_to_those_who_may_see_them() -> N
     assert one.visible([own, foreign()]) == 1
 
 
+@pytest.mark.untraced
 def test_what_needs_a_person_leads_to_all_of_it() -> None:
     overview = files_for(Audience())["index.html"].decode()
     gone = {item.id for item in content().suggestions.suggestions}
@@ -73,6 +74,7 @@ def test_what_needs_a_person_leads_to_all_of_it() -> None:
     assert {item.id for item in everyone.visible_entries if "could go" in everyone.roles(item)} == gone
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("novelty", "noun"), [(1, "combinations"), (2, "pairs"), (3, "combinations")])
 def test_pairs_are_what_they_are_called(novelty: int, noun: str) -> None:
     known = content()
@@ -84,6 +86,7 @@ def test_pairs_are_what_they_are_called(novelty: int, noun: str) -> None:
     assert f"Possible {noun} carried, of" in overview
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("size", "shown"), [(150, 'max="150" high="150"'), (151, 'max="151" high="150"')])
 def test_a_set_over_its_ceiling_does_not_look_full_and_well(size: int, shown: str) -> None:
     known = replace(content(), status=content().status.model_copy(update={"size": size, "ceiling": 150}))
@@ -150,6 +153,7 @@ def test_one_customer_has_no_page_of_people_and_none_of_others() -> None:
     assert all(reader(ONE).sees_entry(item.entry) for item in page("results.html", ONE).values["histories"])
 
 
+@pytest.mark.untraced
 def test_a_customer_sees_that_an_entry_is_quarantined_and_not_what_people_wrote() -> None:
     known = content()
     own = next(item for item in known.entries.values() if item.customer == ONE.customer and item.state == "in-set")

@@ -442,6 +442,7 @@ def test_an_operation_has_the_effect_that_is_sure_of_it(
     assert (effect == "unknown") == bool(decision.doubt)
 
 
+@pytest.mark.untraced
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("route", "operation_id", "prose"),

@@ -98,6 +98,7 @@ def ruled(version: str, when: str) -> Taxonomy:
     return grown(BASE, version, capability("f", source="tool", when=when))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "when", ["protocol == 'rest' || protocol == 'http'", "contains(name, card)", "contains(", "effect.name"]
 )
@@ -269,6 +270,7 @@ BROKEN: dict[str, tuple[dict[str, bytes | Entry | None], str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", BROKEN)
 def test_files_that_cannot_be_read_are_faults_of_theirs(name: str, origin: Origin, store: ObjectStore) -> None:
     changed, file, words = BROKEN[name]

@@ -17,6 +17,7 @@ WITH_NAMES = Detector(names=True)
 LONG = 50_000
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("kind", "example"), [(kind, each) for kind, all_ in PERSONAL.items() for each in all_])
 def test_it_is_found_where_it_is(kind: str, example: str) -> None:
     text, part = marked(example)
