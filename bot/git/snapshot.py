@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -58,6 +58,28 @@ class Listing:
         self._more = more
         self._brought = set(here)
         self._listed = set(here)
+
+    def with_files(
+        self,
+        files: Mapping[str, TreeItem | None],
+        bring: Callable[[Sequence[str]], bytes],
+        more: Callable[[str], bytes],
+    ) -> Listing:
+        """The listing of a commit that has ``files`` on top of this one, ``None`` where one is deleted.
+
+        ``bring`` and ``more`` are those of that commit; the contents of ``files`` are local.
+        """
+        above = {place for path in files for place in _and_above(path)}
+        kept = {
+            path: item
+            for path, item in self.items.items()
+            if path not in above and files.keys().isdisjoint(_and_above(path))
+        }
+        found = Listing(b"", bring, more)
+        found.items = kept | {path: item for path, item in files.items() if item is not None}
+        found._paths = sorted(found.items)
+        found._brought, found._listed = set(self._brought), set(self._listed)
+        return found
 
     def item(self, path: str) -> TreeItem:
         """The entry at ``path``, which must be listed; first fetches its content together with :func:`unit_of` it."""

@@ -16,7 +16,7 @@ from bot.errors import OutsideError, UsageError
 from bot.git.file_history import FileHistory, logged
 from bot.git.process import OUTPUT_BYTES, GitProcess, checked, damaged, is_ref_name, library, moment_of, refused
 from bot.git.remote import MOST_PLACES, PLACE, Remote, bring, fetch, is_shallow
-from bot.git.snapshot import CommitSnapshot, Listing, unit_of
+from bot.git.snapshot import CommitSnapshot, Listing, TreeItem, unit_of
 
 
 def blob_id(content: str | bytes) -> str:
@@ -175,29 +175,44 @@ class ObjectStore:
 
     def take_in(
         self, local: str, commit: str, tree: str, parent: str | None, files: Iterable[tuple[str, str | None]]
-    ) -> None:
+    ) -> bool:
         """Make ``commit`` known as if it had been fetched as ``local``, without asking for it: this process made it.
 
         It has ``files``, path → text or ``None`` where the file is deleted, on top of ``parent``, and the id ``tree``.
-        Where that is not what comes out, it is fetched as any other.  It has no history here.
+        What was fetched of ``parent`` is there of it, too.  It has no history here.  Returns whether all that is so:
+        where something else comes out, it must be fetched as any other.
         """
         reference = f"{PLACE}{local}"
         parts = [f"commit {reference}\ncommitter incumbent <> 0 +0000\ndata 0\n".encode()]
         if parent is not None:
             parts.append(f"from {self._here_as(parent)}\n".encode())
+        items: dict[str, TreeItem | None] = {}
         for path, text in files:
             if not _PLAIN_PATH.fullmatch(path):
-                return
+                return False
             if text is None:
                 parts.append(f"D {path}\n".encode())
+                items[path] = None
             else:
                 data = text.encode(errors="replace")
                 parts.append(b"M 644 inline %s\ndata %d\n%s\n" % (path.encode(), len(data), data))
+                items[path] = TreeItem("100644", blob_id(data), len(data))
         status, _, _ = self._git.run("fast-import", "--quiet", "--force", given=b"".join(parts))
         made = self._git.id_of(f"{reference}^{{commit}}")
-        if status == 0 and made is not None and self._git.id_of(f"{made}^{{tree}}") == tree:
-            self._twins[commit] = made
-            self._here[local] = commit
+        if status or made is None or self._git.id_of(f"{made}^{{tree}}") != tree:
+            return False
+        if parent is None:
+            self._complete.add((made, ""))
+            self._fetched[commit] = ("",)
+        else:
+            own = self._here_as(parent)
+            self._complete |= {(made, place) for known, place in self._complete if known == own}
+            self._fetched[commit] = self._fetched.get(parent, ())
+        self._twins[commit] = made
+        self._here[local] = commit
+        if parent in self._listings and self._remote is not None:
+            self._listings[commit] = self._listings[parent].with_files(items, *self._ways(self._remote, made))
+        return True
 
     def _here_as(self, commit: str) -> str:
         """The id of a commit here with the tree of ``commit``, which must be a full id."""
@@ -333,9 +348,12 @@ class ObjectStore:
             else:
                 here = self._fetched.get(commit, ())
                 output = self._git.ask(*_LIST, "-l", tree, "--", *filter(None, here)) if here else b""
-                more = partial(self._more, tree)
-                self._listings[commit] = Listing(output, partial(self._bring, remote, own), more, here)
+                self._listings[commit] = Listing(output, *self._ways(remote, own), here)
         return self._listings[commit]
+
+    def _ways(self, remote: Remote, commit: str) -> tuple[Callable[[Sequence[str]], bytes], Callable[[str], bytes]]:
+        """How a :class:`Listing` of ``commit`` fetches contents, and lists what it does not have."""
+        return partial(self._bring, remote, commit), partial(self._more, f"{commit}^{{commit}}")
 
     def _more(self, tree: str, name: str) -> bytes:
         """The output of ``git ls-tree`` for a file or folder at the top of ``tree``; without a name for everything."""

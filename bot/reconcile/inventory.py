@@ -102,6 +102,8 @@ class Inventory(FileModel):
 
     def departed_from(self, regression_set: RegressionSet) -> dict[str, Literal["source-deleted", "customer-left"]]:
         """Those that ``departed`` and are still in ``regression_set``: the same id may hold another query by now."""
+        if not self.departed:
+            return {}
         found = settle([facts.submission for facts in self.submissions], regression_set)
         present = {item.id for item in found.settled.values()}
         return {id: kind for id, kind in self.departed.items() if id not in present}

@@ -23,6 +23,7 @@ from bot.github.decisions import CommentLookup, RecordedCorrections, differing, 
 from bot.github.events import Event
 from bot.github.facts import Absence
 from bot.github.git_state import (
+    Commits,
     World,
     abilities_of,
     comment_lookup,
@@ -175,8 +176,9 @@ class _Run:
         self._barred: set[str] = set()
         self._refused = False
         self._carried = StageResult()
-        self._platforms: dict[str, Platform] = {}
+        self._bases: dict[str, tuple[Platform, Inventory]] = {}
         self._read: RunState | None = None
+        self._commits: Commits | None = None
         self._lookups: CommentLookup | None = None
 
     def until_nothing_is_left(self, stage: Stage) -> None:
@@ -199,6 +201,7 @@ class _Run:
                 for number, operation in planned:
                     self._apply(number, operation, tip)
             except LostRaceError:
+                self._commits = None
                 lost += 1
                 self._wait(lost)
             except _PlanAgainError:
@@ -216,7 +219,7 @@ class _Run:
 
     def _apply(self, number: int | None, operation: Operation, tip: RunState) -> None:
         try:
-            _apply(number, operation, tip)
+            self._commits = _apply(number, operation, tip, self._commits)
         except RefusedError:
             if not isinstance(operation, OpenPullRequest):
                 raise
@@ -235,21 +238,23 @@ class _Run:
     def _tip(self, *, on_facts: bool) -> RunState:
         """The default branch and the ledger, on which the facts still hold; read anew once something was written.
 
+        After a write that tells what they are now they are not fetched: :meth:`_still` does that before the next one.
         What somebody ticked rests on no facts (``on_facts``), and only this run knows of it.
         """
         if self._read is not None and on_facts:
             return replace(self._read, written=tuple(self.written), carried=self._carried)
         event, inventory, world = self._event, self._inventory, self._world
-        commits = world.fetch(event, head=False, files=(SET_EVENTS,))
+        commits = self._commits or world.fetch(event, head=False, files=(SET_EVENTS,))
+        self._commits = commits
         if on_facts:
             self._refuse_other_facts(commits.base)
         snapshot = world.store.snapshot(commits.base)
-        if commits.base not in self._platforms:
-            self._platforms[commits.base] = with_masks(load_platform(snapshot))
-        platform = self._platforms[commits.base]
+        if commits.base not in self._bases:
+            platform = with_masks(load_platform(snapshot))
+            self._bases[commits.base] = platform, inventory.as_in(platform.regression_set)
+        platform, inventory = self._bases[commits.base]
         if on_facts and not inventory.fits(platform.taxonomy):
             raise OutsideError("the inventory speaks of other capabilities than the taxonomy")
-        inventory = inventory.as_in(platform.regression_set)
         ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
         events = text_of(ledger, SET_EVENTS)
         corrections = self._corrections(inventory, platform, ledger, commits.base)
@@ -319,8 +324,11 @@ def _read_back(files: Mapping[str, str | None], tip: RunState) -> None:
         raise OutsideError(f"what would be written could not be read again, so nothing is: {error}") from None
 
 
-def _apply(number: int | None, operation: Operation, tip: RunState) -> None:
-    """Carry ``operation`` out, with the tree that its commits start from."""
+def _apply(number: int | None, operation: Operation, tip: RunState, known: Commits | None) -> Commits | None:
+    """Carry ``operation`` out, with the tree that its commits start from.
+
+    Returns what becomes of the ``known`` commits by it; ``None`` if they must be fetched to know.
+    """
     match operation:
         case PushCommits(branch=branch, parent=parent, commits=commits):
             _read_back({path: text for commit in commits for path, text in commit.files}, tip)
@@ -331,13 +339,16 @@ def _apply(number: int | None, operation: Operation, tip: RunState) -> None:
             except OutsideError as error:
                 fix = f"let the token push to {branch} past its rules, or set `admissions: pull-request`"
                 raise OutsideError(f"{error}; {fix}") from None
+            return None
         case PushBranch(base=base):
             _read_back(operation.all_files, tip)
             tip.github.apply(number, operation, tip.world.store.tree(base))
         case WriteLedger(parent=ledger, files=files):
             store = tip.world.store
             made = tip.github.apply(number, operation, None if ledger is None else store.tree(ledger))
-            if made is not None:
-                store.take_in("ledger", made.commit, made.tree, ledger, files)
+            if made is None or not store.take_in("ledger", made.commit, made.tree, ledger, files):
+                return None
+            return None if known is None else replace(known, ledger=made.commit)
         case _:
             tip.github.apply(number, operation)
+    return known

@@ -397,8 +397,9 @@ def suggest_changes(tip: RunState) -> Staged:
     kinds = {id: EvictionKind(kind) for id, kind in departed.items()}
     wanted = desired_suggestions(tip.platform, kinds, inputs, tip.carried.offer, undone)
     # A run that was killed may have left a branch without a pull request.
-    names = {pull.branch or "" for pull in inputs.github.open} | {proposal.branch for proposal in wanted.proposals}
-    inputs = replace(inputs, github=replace(inputs.github, branches=branches_of(tip, names)))
+    more = {pull.branch or "" for pull in inputs.github.open} | {proposal.branch for proposal in wanted.proposals}
+    branches = {**inputs.github.branches, **branches_of(tip, more - names)}
+    inputs = replace(inputs, github=replace(inputs.github, branches=branches))
     writes, planned = plan_suggestions(wanted, tip.platform, inputs)
     staged = Staged(writes=tuple(writes), carried=tip.carried)
     if writes and not tip.dry_run:

@@ -1047,7 +1047,8 @@ def test_git_is_asked_once_what_is_missing_of_a_commit(
 
 
 LEDGER = "refs/heads/ledger"
-BEFORE = {"a/b.json": b"1", "a/c.json": b"2", "top.json": b"3", "huge.json": b"x" * 90}
+OTHERS = {"a/b.json": b"1", "a/c.json": b"2", "huge.json": b"x" * 90}
+BEFORE = {**OTHERS, "top.json": b"3"}
 WRITTEN: list[tuple[str, str | None]] = [
     ("a/b.json", "\u00e9"),
     ("a/c.json", None),
@@ -1077,9 +1078,9 @@ def test_what_this_process_wrote_is_not_fetched(
 ) -> None:
     first = known_ledger(origin, copy)
     written = origin.commit(AFTER, first, ref=LEDGER)
-    copy.take_in("ledger", written, origin.git("rev-parse", f"{written}^{{tree}}"), first, WRITTEN)
+    assert copy.take_in("ledger", written, origin.git("rev-parse", f"{written}^{{tree}}"), first, WRITTEN)
     again = origin.commit({**AFTER, "f": b"6"}, written, ref=LEDGER)
-    copy.take_in("ledger", again, origin.git("rev-parse", f"{again}^{{tree}}"), written, [("f", "6")])
+    assert copy.take_in("ledger", again, origin.git("rev-parse", f"{again}^{{tree}}"), written, [("f", "6")])
     commands = []
     run = GitProcess.run
 
@@ -1110,7 +1111,7 @@ def test_what_is_not_as_it_should_be_is_fetched(
 ) -> None:
     first = known_ledger(origin, copy)
     written = origin.commit(AFTER, first, ref=LEDGER)
-    copy.take_in("ledger", written, tree or origin.git("rev-parse", f"{written}^{{tree}}"), first, files)
+    assert not copy.take_in("ledger", written, tree or origin.git("rev-parse", f"{written}^{{tree}}"), first, files)
     assert not copy.exists(written)
     assert fetched_ledger(origin, copy) == written
     assert copy.exists(written)
@@ -1119,10 +1120,39 @@ def test_what_is_not_as_it_should_be_is_fetched(
 
 def test_the_first_commit_of_a_branch_is_taken_in_as_well(origin: Origin, copy: ObjectStore) -> None:
     written = origin.commit({"a/b.json": b"1"}, ref=LEDGER)
-    copy.take_in("ledger", written, origin.git("rev-parse", f"{written}^{{tree}}"), None, [("a/b.json", "1")])
+    tree = origin.git("rev-parse", f"{written}^{{tree}}")
+    assert copy.take_in("ledger", written, tree, None, [("a/b.json", "1")])
     assert fetched_ledger(origin, copy) == written
     assert not copy.exists(written), "its tree is here, and no commit was fetched"
     assert copy.snapshot(written).read("a/b.json", LIMITS) == b"1"
+
+
+@pytest.mark.parametrize(
+    ("files", "after"),
+    [
+        (WRITTEN, AFTER),
+        ([("a", "a file")], {"a": b"a file", "top.json": b"3", "huge.json": b"x" * 90}),
+        ([("top.json/x", "in a folder")], {**OTHERS, "top.json/x": b"in a folder"}),
+        ([("a/b.json", None), ("a/c.json", None)], {"top.json": b"3", "huge.json": b"x" * 90}),
+    ],
+)
+def test_what_was_listed_before_a_write_is_not_listed_again(
+    origin: Origin,
+    copy: ObjectStore,
+    monkeypatch: pytest.MonkeyPatch,
+    files: list[tuple[str, str | None]],
+    after: dict[str, bytes],
+) -> None:
+    first = known_ledger(origin, copy)
+    assert copy.snapshot(first).paths() == tuple(sorted(BEFORE))
+    written = origin.commit(after, first, ref=LEDGER)
+    assert copy.take_in("ledger", written, origin.git("rev-parse", f"{written}^{{tree}}"), first, files)
+    answers = asked_of_git(monkeypatch)
+    snapshot = copy.snapshot(written)
+    assert snapshot.paths() == tuple(sorted(after))
+    small = after.keys() - {"huge.json"}
+    assert {path: snapshot.read(path, LIMITS) for path in small} == {path: after[path] for path in small}
+    assert answers == []
 
 
 def test_common_ancestors_are_looked_for_once_for_both_sides(
