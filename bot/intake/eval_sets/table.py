@@ -136,7 +136,7 @@ def lines(table: TableText, separator: str) -> Iterator[TableLine]:
                 count += len(cells) + 1
                 if count > table.limits.nodes:
                     raise table.limits.too_many(table.file, start + before)
-                if any(cell.strip() for cell in cells):
+                if "".join(cells).strip():
                     yield TableLine(start + before, tuple(cells), is_first=not begun)
                     begun = True
                 before = reader.line_num
