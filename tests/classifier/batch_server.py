@@ -104,11 +104,12 @@ class BatchServer:
             self.probes.append(json.loads(body))
             return self.answer(json.loads(body))
         self.asked.append(f"{method} {kind}")
-        replaced = self.replies(method, kind, self.asked.count(f"{method} {kind}"))
-        if replaced is not None and not (self.made_anyway and (method, kind) == ("POST", "batches")):
-            return replaced
-        made = self._made(method, kind, parts, body)
-        return replaced or made
+        number = self.asked.count(f"{method} {kind}")
+        if self.made_anyway and (method, kind) == ("POST", "batches"):
+            # Made first: who is told of the request finds the batch.
+            made = self._made(method, kind, parts, body)
+            return self.replies(method, kind, number) or made
+        return self.replies(method, kind, number) or self._made(method, kind, parts, body)
 
     def _made(self, method: str, kind: str, parts: list[str], body: bytes) -> Reply:
         if (method, kind) == ("POST", "files"):
