@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,14 +140,18 @@ def overflow(page: Page) -> str | None:
     return found
 
 
-def violations(page: Page) -> list[str]:
-    """What axe-core finds in the page: rule, element and why.
+COLOURS: Final = ("color-contrast", "link-in-text-block")
+"""The rules of axe-core whose answer hangs on colours."""
+
+
+def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
+    """What axe-core finds in the page, by all its rules or by ``rules`` alone: rule, element and why.
 
     It is evaluated through the protocol of the developer tools, since the policy of the page lets no other script in.
     """
     session = page.context.new_cdp_session(page)
     session.send("Runtime.evaluate", {"expression": _axe(), "returnByValue": False})
-    options = {"resultTypes": ["violations"], "preload": False}
+    options = {"resultTypes": ["violations"], "preload": False} | ({"runOnly": list(rules)} if rules else {})
     answer = session.send(
         "Runtime.evaluate",
         {"expression": f"axe.run(document, {json.dumps(options)})", "awaitPromise": True, "returnByValue": True},
