@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import anyio
 import git
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
@@ -54,6 +56,22 @@ def _cache(shared_cache: Path) -> Any:
         patch.delenv(name, raising=False)
     yield
     patch.undo()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_schema_is_checked_once() -> Iterator[None]:
+    """A client of the SDK checks the schema of each tool that it calls, once in its session, and tests have many."""
+    check = Draft202012Validator.check_schema
+    valid: set[str] = set()
+
+    def check_once(schema: dict[str, Any]) -> None:
+        text = json.dumps(schema)
+        if text not in valid:
+            check(schema)
+            valid.add(text)
+
+    with patch.object(Draft202012Validator, "check_schema", check_once):
+        yield
 
 
 @pytest.fixture
