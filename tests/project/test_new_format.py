@@ -126,7 +126,8 @@ def lacking(folder: Path, place: str) -> Iterator[None]:
 
 
 def suites(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "--numprocesses=0", "-p", "no:cacheprovider", *arguments]
+    alone = ("--numprocesses=0", "-p", "no:cacheprovider", "--hypothesis-profile=gate")
+    command = [sys.executable, "-m", "pytest", *alone, *arguments]
     environment = os.environ | {"PYTHONPATH": str(folder)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 

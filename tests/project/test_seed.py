@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 import yaml
 
 from tests.factories import REPOSITORY
@@ -22,7 +23,10 @@ def entries(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in files}
 
 
-def test_the_committed_set_is_what_the_pipeline_makes_of_the_customers(tmp_path: Path) -> None:
+def test_the_committed_set_is_what_the_pipeline_makes_of_the_customers(
+    tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INCUMBENT_CACHE", str(shared_cache))
     for name in ("taxonomy", "config", "eval_sets"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
     runpy.run_path(str(REPOSITORY / "dev" / "seed.py"))["seed"](tmp_path)
