@@ -265,14 +265,14 @@ def test_a_large_set_is_taken_as_a_whole(platform: Path, bring: Bring, incumbent
     file.parent.mkdir(parents=True)
     rows = [
         {"id": place, "query": f"Where is the branch number {place * place} near the {'old ' * (place % 7)}harbour?"}
-        for place in range(100)
+        for place in range(50)
     ]
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     outcome = bring(file, "--json")
     assert outcome.code == 0, outcome.err
-    assert (len(outcome.json["added"]), outcome.json["over_ceiling"]) == (100, 60)
-    assert outcome.json["concentrated"] == [{"customer": "big", "entries": 100, "share": 2.5}]
-    assert incumbent("status", "--repo", platform, "--json").json["size"] == 100
+    assert (len(outcome.json["added"]), outcome.json["over_ceiling"]) == (50, 10)
+    assert outcome.json["concentrated"] == [{"customer": "big", "entries": 50, "share": 1.25}]
+    assert incumbent("status", "--repo", platform, "--json").json["size"] == 50
 
 
 def test_a_limit_holds_for_an_import_too(platform: Path, bring: Bring, old_set: Path) -> None:

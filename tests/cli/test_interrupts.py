@@ -368,16 +368,23 @@ def test_a_disk_that_is_really_full_changes_nothing_and_keeps_no_leftovers(
 # What may be found
 
 
-@pytest.fixture
-def half(scenes: Callable[[str], Scene], tmp_path: Path) -> tuple[Path, tuple[str, ...]]:
+@pytest.fixture(scope="module")
+def killed(scenes: Callable[[str], Scene], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A platform on which an eviction was killed between its two files."""
     scene = scenes("evict")
-    folder, command = scene.begin(tmp_path / "platform")
+    folder, command = scene.begin(tmp_path_factory.mktemp("killed") / "platform")
     # The tombstone is the last file that is moved into place.
     last = max(number for number, name in enumerate(scene.calls) if name == "replace")
     start(folder, f"{last}-after", signal.SIGKILL, command).communicate(timeout=60)
     assert scene.state(folder) == "mixed"
-    return folder, command
+    return folder
+
+
+@pytest.fixture
+def half(killed: Path, scenes: Callable[[str], Scene], tmp_path: Path) -> tuple[Path, tuple[str, ...]]:
+    """A copy of it, and the command that was killed."""
+    folder = Path(shutil.copytree(killed, tmp_path / "platform", symlinks=True))
+    return folder, tuple(word.replace("REPO", str(folder)) for word in scenes("evict").command)
 
 
 def test_readers_name_a_half_written_change_and_the_next_that_writes_finishes_it(
