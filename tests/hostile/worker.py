@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bot.errors import InputError, Problem
+from bot.files.process import set_loaded_aside
 from bot.files.snapshot import WorkingTree
 from bot.intake.agents.reader import bare_readers, whole_readers
 from bot.intake.eval_sets.reader import readers
@@ -126,6 +127,7 @@ def _load() -> None:
 def main() -> None:
     """Answer line after line."""
     _load()
+    set_loaded_aside()
     sys.addaudithook(_watch)
     for line in sys.stdin:
         copy = os.fork()
