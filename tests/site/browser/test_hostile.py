@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import Final
 
+import pytest
 from playwright.sync_api import Browser, Page
 
 from bot.pipeline.review import Platform
@@ -22,7 +24,7 @@ from bot.site.pages import render_site
 from bot.text.masking import masked_together
 from tests.github.hostile import HOSTILE
 from tests.site.browser.chromium import overflow, served, violations, visitor
-from tests.site.platforms import content, first_pages
+from tests.site.platforms import content
 from tests.site.test_comparison import comparison
 
 WEB: Final = {
@@ -100,6 +102,7 @@ def renamed(platform: Platform, name: Callable[[], str]) -> Platform:
     return replace(platform, taxonomy=taxonomy)
 
 
+@cache
 def hostile() -> SiteContent:
     """The example platform, with all of the texts as turns, and each other field with one of them."""
     known, name = content(), names()
@@ -157,11 +160,22 @@ def faults_of(page: Page, path: str) -> list[str]:
     return [f"{path}: {wide} {found}"] if wide or found != expected else []
 
 
-def test_foreign_texts_stay_text_in_every_field(browser: Browser, tmp_path: Path) -> None:
-    known = hostile()
-    folder = tmp_path / "site"
-    write_folder(folder, render_site(known, Audience(), drawing()))
-    base = served(folder)
+@pytest.fixture(scope="module")
+def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of its site."""
+    folder = tmp_path_factory.mktemp("hostile")
+    write_folder(folder, render_site(hostile(), Audience(), drawing()))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def hostile_base(hostile_folder: Path) -> str:
+    """The address of that site."""
+    return served(hostile_folder)
+
+
+def test_foreign_texts_stay_text_in_every_field(browser: Browser, hostile_folder: Path, hostile_base: str) -> None:
+    known, folder, base = hostile(), hostile_folder, hostile_base
     paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
     faults = []
     with visitor(browser, base) as page:
@@ -199,11 +213,8 @@ def test_foreign_texts_stay_text_for_one_customer_and_on_the_page_of_a_merge(bro
     assert faults == [], "\n".join(faults[:20])
 
 
-def test_tables_find_foreign_texts(browser: Browser, tmp_path: Path) -> None:
-    known = hostile()
-    folder = tmp_path / "site"
-    write_folder(folder, first_pages(known))
-    base = served(folder)
+def test_tables_find_foreign_texts(browser: Browser, hostile_base: str) -> None:
+    known, base = hostile(), hostile_base
     with visitor(browser, base) as page:
         page.goto(f"{base}coverage.html")
         cells = page.evaluate("[...document.querySelectorAll('.grid td a[href*=\"#\"]')].map(a => [a.href, +a.text])")
