@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bot.curator.losses import Departure, Losses
 from bot.curator.roles import EvictionKind
@@ -65,6 +66,11 @@ class PullRequestReport:
         parts = (self.review, self.impact, self.departure)
         return bool(self.notices or self.problems or any(part is not None for part in parts))
 
+    @cached_property
+    def texts(self) -> dict[Detail, str]:
+        """What was rendered of it: comment, check and summary mostly show the same detail."""
+        return {}
+
 
 def marker(digest: str) -> str:
     """The hidden first line by which our comment is known, and what it displays."""
@@ -74,7 +80,9 @@ def marker(digest: str) -> str:
 def render_comment(report: PullRequestReport, limit: int = COMMENT_CHARACTERS) -> str:
     """The comment, in as much detail as fits in ``limit`` characters; no table is ever cut inside."""
     for detail in DETAILS:
-        text = _render(report, detail)
+        if detail not in report.texts:
+            report.texts[detail] = _render(report, detail)
+        text = report.texts[detail]
         # Counted in bytes: never fewer than the characters, however GitHub counts them.
         if len(text.encode("utf-8")) <= limit:
             return text
