@@ -455,13 +455,18 @@ def _entry(reader: SiteReader, item: SiteEntry) -> dict[str, Any]:
 def render_site(content: SiteContent, audience: Audience, draw: Draw) -> Iterator[tuple[str, bytes]]:
     """Path → bytes of each file of the site of ``content`` for ``audience``; the static files come last."""
     templates = environment()
-    templates.globals.update(draw=draw)
     every = tuple(pages(content, audience))
     navigation = [page for page in every if not page.depth]
     readers = {depth: SiteReader(content=content, audience=audience, depth=depth) for depth in (0, 1)}
     for page in every:
         text: str = templates.get_template(page.template).render(
-            page=page, navigation=navigation, site=content, audience=audience, see=readers[page.depth], **page.values
+            page=page,
+            navigation=navigation,
+            site=content,
+            audience=audience,
+            see=readers[page.depth],
+            draw=draw,
+            **page.values,
         )
         yield page.path, text.encode()
     yield from assets()

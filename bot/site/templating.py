@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final
@@ -37,8 +38,9 @@ def shown(text: str) -> str:
     return visible(masked(text))
 
 
+@cache
 def environment() -> Any:
-    """The templates; an unknown name in one is an error."""
+    """The templates, each compiled once in a process; an unknown name in one is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(

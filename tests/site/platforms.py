@@ -73,6 +73,11 @@ def files_for(audience: Audience) -> dict[str, bytes]:
     return dict(render_site(content(), audience, drawing()))
 
 
+def file_of(known: SiteContent, path: str) -> str:
+    """One file of the site of ``known``; the pages after it are not rendered."""
+    return next(page for name, page in render_site(known, Audience(), drawing()) if name == path).decode()
+
+
 def first_pages(known: SiteContent) -> Iterator[tuple[str, bytes]]:
     """The files of the site of ``known`` without the pages of single things."""
     yield from takewhile(lambda file: "/" not in file[0], render_site(known, Audience(), drawing()))

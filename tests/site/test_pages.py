@@ -22,7 +22,7 @@ from bot.site.pages import SiteReader, customer_path, pages, render_site
 from bot.site.templating import SitePage
 from tests.cli.conftest import platform as platform
 from tests.cli.test_calibrate import curated as curated
-from tests.site.platforms import CUSTOMERS, FLAPPING, content, files_for, first_pages
+from tests.site.platforms import CUSTOMERS, FLAPPING, content, file_of, files_for
 
 ALL, ONE = Audience(), Audience(customer=CUSTOMERS[1])
 
@@ -81,7 +81,7 @@ def test_pairs_are_what_they_are_called(novelty: int, noun: str) -> None:
     config = known.platform.config
     options = Options.model_validate({**config.options.model_dump(), "novelty": novelty})
     platform = replace(known.platform, config=config.model_copy(update={"options": options}))
-    overview = dict(first_pages(replace(known, platform=platform)))["index.html"].decode()
+    overview = file_of(replace(known, platform=platform), "index.html")
     assert f"<dt>Possible {noun} carried</dt>" in overview
     assert f"Possible {noun} carried, of" in overview
 
@@ -90,7 +90,7 @@ def test_pairs_are_what_they_are_called(novelty: int, noun: str) -> None:
 @pytest.mark.parametrize(("size", "shown"), [(150, 'max="150" high="150"'), (151, 'max="151" high="150"')])
 def test_a_set_over_its_ceiling_does_not_look_full_and_well(size: int, shown: str) -> None:
     known = replace(content(), status=content().status.model_copy(update={"size": size, "ceiling": 150}))
-    overview = dict(first_pages(known))["index.html"].decode()
+    overview = file_of(known, "index.html")
     assert f'<meter min="0" {shown} optimum="0" value="{size}"' in overview
 
 
@@ -153,7 +153,6 @@ def test_one_customer_has_no_page_of_people_and_none_of_others() -> None:
     assert all(reader(ONE).sees_entry(item.entry) for item in page("results.html", ONE).values["histories"])
 
 
-@pytest.mark.untraced
 def test_a_customer_sees_that_an_entry_is_quarantined_and_not_what_people_wrote() -> None:
     known = content()
     own = next(item for item in known.entries.values() if item.customer == ONE.customer and item.state == "in-set")
@@ -186,7 +185,7 @@ def test_a_quarantined_entry_needs_a_person_once_it_is_stable() -> None:
         hidden = replace(known, entries={**known.entries, FLAPPING: replace(item, history=history)})
         values = page("index.html", known=hidden).values
         assert (values["flapping"], [each.id for each in values["stable"]]) == ([], [FLAPPING] if stable else [])
-    overview = dict(render_site(hidden, ALL, drawing()))["index.html"].decode()
+    overview = file_of(hidden, "index.html")
     assert '<a href="entries.html#role=quarantined">1 quarantined entry is</a> stable in release runs' in overview
 
 
@@ -264,7 +263,7 @@ def test_what_people_answered_is_shown_beside_the_knobs(curated: Path) -> None:
     known = read_site(open_platform(curated, "config/curation.yaml"), curated, "Curated", "config/curation.yaml")
     values = page("people.html", known=known).values
     assert values_of(values["estimates"]) == ["backend.call"]
-    text = dict(render_site(known, ALL, drawing()))["people.html"].decode()
+    text = file_of(known, "people.html")
     assert "0.5 → 0.7" in text
     assert "40 explicit answers, 0 by a merge" in text
     (estimate, _), *_ = values["estimates"]
