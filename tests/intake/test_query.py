@@ -197,7 +197,7 @@ def test_names_of_customers_and_agents_name_nobody(customer: str, agent: str, sa
     [
         (" ", "the id is empty"),
         ("a" * 201, "the id has 201 characters, more than 200"),
-        ("sk-proj-8Jd02kLmQx71ZtRw55YbNc", "the id holds what looks like a key"),
+        ("sk-proj-8Jd02kLmQx71ZtRw55YbNc", "the id contains what looks like a key"),
         ("a\nb", "the id holds characters that cannot be seen, such as a line break or a tab"),
         ("a" * 200, None),
     ],

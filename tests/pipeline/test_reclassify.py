@@ -187,7 +187,7 @@ def test_what_has_the_new_name_already_is_newer() -> None:
     ("update", "why"),
     [
         ({"source": None}, "names no source"),
-        ({"source": source("q", imported=Imported(folder=None, declared=True))}, "lies outside of the repository"),
+        ({"source": source("q", imported=Imported(folder=None, declared=True))}, "is outside of the repository"),
         ({}, "cannot be read"),
     ],
 )

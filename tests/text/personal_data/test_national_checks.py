@@ -41,6 +41,12 @@ def test_a_number_is_valid_at_any_time(
     assert check_of(rule)(number) is valid
 
 
+def test_without_a_rule_two_digits_again_and_again_are_no_number() -> None:
+    valid = check_of.__wrapped__("")
+    assert valid("121-212-121") is False
+    assert valid("121-212-123") is True
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_no_rule_reads_the_clock(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = Random(rule)
