@@ -126,6 +126,8 @@ class Bot:
                 "GITHUB_OUTPUT": str(place / "output"),
                 "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
                 "GITHUB_TOKEN": self.world.app_token(login, self.permissions(step)),
+                # The Action passes its input on, which is empty where the workflow asks for no page.
+                "INCUMBENT_SITE": "",
             }
             return Job(step, place / "facts.json", environment, login)
 

@@ -61,6 +61,8 @@ def test_the_page_says_what_the_comment_says_and_the_comment_where_it_is(world: 
 def test_the_page_follows_what_people_decide(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    (comment,) = world.comments(pull.number)
+    assert LINK.search(comment["body"]) is None, "this workflow asks for no page"
     said = world.comment(CURATOR, pull.number, f"/incumbent accept {WAITING[0]}")
     started = bot.start("issue_comment", number=pull.number, comment=said)
     folder = site_of(started)
