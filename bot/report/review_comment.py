@@ -66,9 +66,14 @@ class PullRequestReport:
         parts = (self.review, self.impact, self.departure)
         return bool(self.notices or self.problems or any(part is not None for part in parts))
 
+    def text(self, detail: Detail) -> str:
+        """The report in ``detail``, rendered once: comment, check and summary mostly show the same."""
+        if detail not in self._texts:
+            self._texts[detail] = _render(self, detail)
+        return self._texts[detail]
+
     @cached_property
-    def texts(self) -> dict[Detail, str]:
-        """What was rendered of it: comment, check and summary mostly show the same detail."""
+    def _texts(self) -> dict[Detail, str]:
         return {}
 
 
@@ -80,9 +85,7 @@ def marker(digest: str) -> str:
 def render_comment(report: PullRequestReport, limit: int = COMMENT_CHARACTERS) -> str:
     """The comment, in as much detail as fits in ``limit`` characters; no table is ever cut inside."""
     for detail in DETAILS:
-        if detail not in report.texts:
-            report.texts[detail] = _render(report, detail)
-        text = report.texts[detail]
+        text = report.text(detail)
         # Counted in bytes: never fewer than the characters, however GitHub counts them.
         if len(text.encode("utf-8")) <= limit:
             return text
