@@ -199,9 +199,9 @@ def _chosen(
         and not (quarantined and entry.quarantined is None)
     ]
     if not chosen:
-        message = f"no {'quarantined ' if quarantined else ''}entry is there to be exported"
-        message += ", of what was asked for" if capabilities or customers else ""
-        raise InputError([Problem(FOLDER, None, message, "see `incumbent status` for what the set holds")])
+        message = f"there is no {'quarantined ' if quarantined else ''}entry to export"
+        message += " of this customer or capability" if capabilities or customers else ""
+        raise InputError([Problem(FOLDER, None, message, "see `incumbent status` for what the set contains")])
     return chosen
 
 

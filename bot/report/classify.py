@@ -117,7 +117,7 @@ def print_classified(result: ClassifierResult, queries: Sequence[Query], taxonom
     judged = [(style.name(id), *row) for id, item in found.items() for row in _rows(item) or [("", "", "")]]
     out.table("Capabilities", header, judged)
     besides = [f"{style.name(id)}: {line}" for id, item in found.items() for line in _besides(item, style)]
-    out.lines("Besides", besides)
+    out.lines("More on each query", besides)
     out.lines("Remarks", remarks_on(found).lines(style))
 
 

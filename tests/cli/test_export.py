@@ -120,7 +120,7 @@ def test_filters_keep_any_of_what_they_name(incumbent: Incumbent) -> None:
     [
         (["--capability", "execution.orchestration.multiturn"], 1, "perhaps you meant"),
         (["--customer", "elmstow"], 1, "no such customer"),
-        (["--capability", "request.attachments.audio"], 1, "no entry is there to be exported"),
+        (["--capability", "request.attachments.audio"], 1, "no entry to export of this customer or capability"),
         (["--customer", "elmstow-travel"], 1, "it is a conversation"),
         (["--strict"], 3, "left out: 1"),
         (["--output", "taxonomy/taxonomy.yaml/x"], 4, "cannot be written"),
@@ -133,7 +133,7 @@ def test_how_it_ends_otherwise(arguments: list[str], code: int, text: str, incum
 
 
 def test_quarantined_entries_block_no_release_and_run_apart(checkout: Path, incumbent: Incumbent) -> None:
-    assert "no quarantined entry is there" in incumbent("export", "--to", "inspect", "--quarantined").err
+    assert "there is no quarantined entry to export" in incumbent("export", "--to", "inspect", "--quarantined").err
     assert incumbent("quarantine", ONE_TURN, "--reason", "it flaps").code == 0
     outcome = incumbent("export", "--to", "jsonl", "--strict")
     assert outcome.code == 0, "quarantine is meant"
