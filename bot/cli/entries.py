@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bot.cli.options import all_option, json_option, one_of, repository_options
-from bot.cli.output import print_json, say, warn_of_lag
+from bot.cli.output import print_json, say, warn_of_stale
 from bot.curator.store import State
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.declared_agents import declared_agents
@@ -142,7 +142,7 @@ def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool)
     refused = refused_in(repo)
     found = refused.suggestions(platform)
     output = prune_overview(platform, found, refused, local_histories(repo, platform))
-    warn_of_lag(platform.regression_set.residents(platform.taxonomy)[1])
+    warn_of_stale(platform.regression_set.residents(platform.taxonomy)[1])
     if as_json:
         print_json(output)
         return

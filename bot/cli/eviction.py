@@ -118,12 +118,12 @@ def _one(
         return (), [f"{id} was evicted for this reason already, and nothing changes"]
     _refuse_evicted(id, platform)
     one_of(id, tuple(platform.regression_set.entries), "entry")
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
-    behind = {lag.id for lag in lags}
-    could_go = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
+    residents, stale = platform.regression_set.residents(platform.taxonomy)
+    stale_ids = {item.id for item in stale}
+    could_go = prune(residents, platform.config, platform.taxonomy.major, stale=stale_ids)
     suggested = next((item for item in could_go if item.id == id), None)
     if suggested is None:
-        say(f"warning: `incumbent prune` does not suggest this eviction: {_loss(id, platform, behind)}", err=True)
+        say(f"warning: `incumbent prune` does not suggest this eviction: {_loss(id, platform, stale_ids)}", err=True)
     grounds = None if suggested is None else suggested.grounds.recorded
     evicted = Evicted(at=now.at, by=now.by, reason=reason, grounds=grounds)
     plan = changes.evict(platform.regression_set.entries[id], evicted)
@@ -189,11 +189,11 @@ def _report(plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, 
         say(line)
 
 
-def _loss(id: str, platform: Platform, behind: set[str]) -> str:
+def _loss(id: str, platform: Platform, stale_ids: set[str]) -> str:
     pin = platform.regression_set.entries[id].pin
     if pin is not None:
         return f"a person pinned it: {visible(pin)}"
-    if id in behind:
+    if id in stale_ids:
         return "it is stale, so its coverage is unknown"
     residents, _ = platform.regression_set.residents(platform.taxonomy)
     loss = losses({id}, residents, platform.config)

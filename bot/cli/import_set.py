@@ -35,7 +35,7 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.folder import Named
 from bot.intake.eval_sets.reader import readers
-from bot.pipeline.admit import refuse_incomplete, refuse_lag
+from bot.pipeline.admit import refuse_incomplete, refuse_stale
 from bot.pipeline.import_files import ArchiveFolder, Part, distilled, plan_archive, read_agent, read_bundles
 from bot.pipeline.import_plan import ImportedAgent, ImportItem, ImportPlan, appraise, compare, gone, plan_import
 from bot.pipeline.review import Platform
@@ -119,7 +119,7 @@ def import_command(
     bundles = read_bundles(parts, limits, known)
     items = compare(bundles, known)
     backend = open_backend(platform, progress_bar, batch=batch)
-    refuse_lag(known.present(platform.taxonomy, backend.identity)[1])
+    refuse_stale(known.present(platform.taxonomy, backend.identity)[1])
     now = occasion(repo, at, by)
     corrections = {item.id: _corrections(item, platform) for item in items if item.classify}
     found = {

@@ -73,10 +73,10 @@ def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
         click.echo(usage_line(usage), err=True)
 
 
-def warn_of_lag(lags: Sequence[StaleEntry]) -> None:
+def warn_of_stale(stale: Sequence[StaleEntry]) -> None:
     """Warn of stale entries on standard error, for commands that go on nevertheless."""
-    for lag in lags:
-        say(f"warning: {lag.id} is stale ({visible(lag.reason)}): run `incumbent reclassify`", err=True)
+    for item in stale:
+        say(f"warning: {item.id} is stale ({visible(item.reason)}): run `incumbent reclassify`", err=True)
 
 
 def report_batches(text: str) -> None:

@@ -123,8 +123,8 @@ def _cores(path: Path) -> tuple[Core, ...]:
 def _entries(platform: Platform) -> list[Entry]:
     """The entries whose scores are of the present classifier and taxonomy."""
     known = platform.regression_set
-    lagging = {lag.id for lag in known.residents(platform.taxonomy)[1]}
-    return [entry for id, entry in known.entries.items() if id not in lagging]
+    stale = {item.id for item in known.residents(platform.taxonomy)[1]}
+    return [entry for id, entry in known.entries.items() if id not in stale]
 
 
 def _show_candidates(found: tuple[ExtensionCandidate, ...]) -> None:
@@ -273,7 +273,7 @@ def migrate_command(
         renames=dict(plan.migration.renames),
         splits={whole: list(parts) for whole, parts in plan.migration.splits.items()},
         files=[change.path for change in plan.file_changes],
-        lagging=list(plan.lagging),
+        stale=list(plan.stale),
         dry_run=dry_run,
     )
     if as_json:
@@ -293,14 +293,14 @@ def _show_migration(plan: MigrationPlan, dry_run: bool) -> None:
         say(f"{change.step}: {change.sentence}")
     for file in plan.file_changes:
         say(f"{'would be ' if dry_run else ''}written: {file.path}")
-    for lag in plan.lagging:
-        say(f"to classify again: {lag.id}: {', '.join(lag.capabilities)}")
+    for item in plan.stale:
+        say(f"to classify again: {item.id}: {', '.join(item.capabilities)}")
     files = counted(len(plan.file_changes), "file", "files")
     say(
         f"taxonomy {plan.old.version} → {plan.new.version}: {len(plan.migration.renames)} renamed, "
         f"{len(plan.migration.splits)} split, {files}"
     )
-    if plan.lagging:
+    if plan.stale:
         say("run `incumbent reclassify`, and commit")
 
 

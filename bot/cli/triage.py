@@ -18,7 +18,7 @@ from bot.cli.output import (
     say,
     show_problems,
     show_usage,
-    warn_of_lag,
+    warn_of_stale,
 )
 from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
@@ -145,7 +145,7 @@ def triage_command(
         ),
     }
     known = platform.regression_set
-    warn_of_lag(known.residents(platform.taxonomy, backend.identity)[1])
+    warn_of_stale(known.residents(platform.taxonomy, backend.identity)[1])
     fix = (
         f"free some of its disk, and the same command goes on where it was; or delete {folder}, and start over with "
         "--work on another disk"

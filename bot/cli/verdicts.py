@@ -17,7 +17,7 @@ from bot.cli.options import (
     repository_options,
     submission_options,
 )
-from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage, warn_of_lag
+from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage, warn_of_stale
 from bot.errors import InputError, UsageError
 from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.review import review
@@ -164,7 +164,7 @@ def consolidate_command(scores: str, repo: Path, config_path: str, as_json: bool
     name, content = ("<stdin>.json", sys.stdin.buffer.read()) if scores == "-" else (scores, read_named(Path(scores)))
     document = parse(content, name, platform.config.limits.reading)
     found = consolidate(platform, read_scores(document, platform.taxonomy))
-    warn_of_lag(found.lags)
+    warn_of_stale(found.stale)
     if as_json:
         print_json(
             ConsolidateOutput(

@@ -178,7 +178,7 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
     """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and why it is stale, if it
     is.
     """
-    comparable, lag = _comparable(entry, taxonomy, identity)
+    comparable, stale = _comparable(entry, taxonomy, identity)
     by_id, corrected = taxonomy.by_id, entry.classified.corrected
     resident = RatedEntry(
         id=entry.id,
@@ -191,7 +191,7 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
         setup_cost=entry.setup.cost,
         inferred=frozenset(name for name in comparable if by_id[name].source in _INFERRED and name not in corrected),
     )
-    return resident, lag
+    return resident, stale
 
 
 def _comparable(

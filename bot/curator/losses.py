@@ -102,8 +102,8 @@ def lost_since(tombstone: Tombstone, known: RegressionSet, taxonomy: Taxonomy, c
     if kind not in (EvictionKind.DISPLACED, EvictionKind.REDUNDANT) or id in known.entries:
         return None
     back = replace(known, entries={**known.entries, id: tombstone.entry})
-    residents, lags = back.residents(taxonomy, known.identity)
-    if any(lag.id == id for lag in lags):
+    residents, stale = back.residents(taxonomy, known.identity)
+    if any(item.id == id for item in stale):
         return None
     found = losses({id}, residents, config)
     if id in derive_roles(residents, config).displaced:
@@ -129,20 +129,20 @@ def least_loss(
     residents: Sequence[RatedEntry],
     config: Curation,
     taxonomy_major: int,
-    lagging: Collection[str] = (),
+    stale: Collection[str] = (),
     refused: Collection[str] = (),
 ) -> tuple[Loss, ...]:
     """For each of the ``waiting`` queries the resident with which R would lose least once the query is in.
 
     That is the fewest capabilities, then the fewest combinations, then the lowest scores.  Residents that a person
-    pinned are left out, and so are ``lagging`` (stale) ones, whose loss is unknown, and those whose eviction people
+    pinned are left out, and so are ``stale`` ones, whose loss is unknown, and those whose eviction people
     ``refused`` (digests of grounds).  Queries that would add nothing to R are left out: no entry should leave for them.
     """
-    without_refused = SafeRemovals(residents, config, taxonomy_major, (), lagging)
+    without_refused = SafeRemovals(residents, config, taxonomy_major, (), stale)
     without_refused.choose(refused)
     names = {name for query in waiting for name in query.scores}
     # Nothing is chosen here: the losses are those of the whole R.
-    removals = SafeRemovals(residents, config, taxonomy_major, (), lagging, names)
+    removals = SafeRemovals(residents, config, taxonomy_major, (), stale, names)
     named, totals = removals.live.capabilities.named, {member.id: member.total for member in removals.live.members}
     found = []
     for query in waiting:

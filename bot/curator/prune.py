@@ -57,12 +57,12 @@ class SafeRemovals:
         config: Curation,
         taxonomy_major: int,
         open_suggestions: Collection[str] = (),
-        lagging: Collection[str] = (),
+        stale: Collection[str] = (),
         names: Iterable[str] = (),
     ) -> None:
         """Nothing is chosen yet.
 
-        ``open_suggestions`` are ids already suggested and open.  ``lagging`` are stale residents, whose scores are not
+        ``open_suggestions`` are ids already suggested and open.  ``stale`` are residents whose scores are not
         all comparable: what would be lost with them is unknown, so they stay.  ``names`` are the capabilities of
         newcomers.
         """
@@ -81,7 +81,7 @@ class SafeRemovals:
         for index, champion in enumerate(self._holders):
             if champion is not None and champion.caps >> index & 1:
                 self._titles[champion.id] += 1 << index
-        movable = [resident for resident in residents if resident.pin is None and resident.id not in lagging]
+        movable = [resident for resident in residents if resident.pin is None and resident.id not in stale]
         self._movable = sorted(movable, key=lambda item: self._order(item, self._profiles[item.id], frozenset()))
         # Residents that one newcomer may free, and what keeps each.
         self._nearly_free: list[tuple[str, Obstacles]] | None = None
@@ -346,14 +346,14 @@ def prune(
     taxonomy_major: int,
     open_suggestions: Collection[str] = (),
     refused: Collection[str] = (),
-    lagging: Collection[str] = (),
+    stale: Collection[str] = (),
 ) -> tuple[Suggestion, ...]:
     """The jointly safe evictions among ``residents``, in the order in which they were found safe.
 
-    ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds; ``lagging`` are
-    stale residents, whose scores are not all comparable.  What would be lost with these is unknown, so they stay.
+    ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds; ``stale`` are
+    residents whose scores are not all comparable.  What would be lost with these is unknown, so they stay.
     """
-    removals = SafeRemovals(residents, config, taxonomy_major, open_suggestions, lagging)
+    removals = SafeRemovals(residents, config, taxonomy_major, open_suggestions, stale)
     removals.choose(refused)
     return tuple(
         Suggestion(id=id, grounds=grounds, remaining=removals.remaining(id)) for id, grounds in removals.chosen.items()
@@ -376,7 +376,7 @@ def dispensable(
     gone: list[str] = []
     while True:
         immovable = {item.id for item in left if item.id not in newcomers or item.id in stale}
-        found = [item.id for item in prune(left, config, taxonomy_major, lagging=immovable)]
+        found = [item.id for item in prune(left, config, taxonomy_major, stale=immovable)]
         if not found:
             return tuple(gone)
         gone += found

@@ -239,17 +239,17 @@ class RegressionSet:
         self, entry: Entry, taxonomy: Taxonomy, identity: Identity | None
     ) -> tuple[RatedEntry, StaleEntry | None]:
         """``entry`` as the rater sees it (:func:`bot.curator.entry.resident_of`), at the cost that counts."""
-        resident, lag = resident_of(entry, taxonomy, identity)
+        resident, stale = resident_of(entry, taxonomy, identity)
         cost, flaps = self.cost_of(entry.turns, entry.setup), entry.id in self.flapping
         if cost != resident.setup_cost or flaps:
             resident = replace(resident, setup_cost=cost, flaps=flaps)
-        return resident, lag
+        return resident, stale
 
     def _rated(
         self, entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity | None
     ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
         pairs = [self.rated(entry, taxonomy, identity) for entry in entries.values()]
-        return tuple(resident for resident, _ in pairs), tuple(lag for _, lag in pairs if lag is not None)
+        return tuple(resident for resident, _ in pairs), tuple(item for _, item in pairs if item is not None)
 
 
 def entry_path(id: str) -> str:

@@ -79,8 +79,8 @@ def suggest(
     refused grounds.  ``archived`` are queries that were excluded, as entries by id.  Prune's suggestions, swaps and
     repacks are safe whether or not the departed entries go.
     """
-    residents, lags = known.residents(taxonomy)
-    lagging = {lag.id for lag in lags}
+    residents, stale = known.residents(taxonomy)
+    stale_ids = {item.id for item in stale}
     by_id = {resident.id: resident for resident in residents}
     roles = derive_roles(residents, config)
     refused = known.restored.union(refused)
@@ -107,7 +107,7 @@ def suggest(
     names |= {name for newcomer in newcomers.values() for name in newcomer.scores}
     # What is open of a newcomer is that it enters, not that it goes.
     to_go = by_id.keys() & set(open_suggestions)
-    removals = SafeRemovals(staying, config, taxonomy.major, to_go, lagging, names)
+    removals = SafeRemovals(staying, config, taxonomy.major, to_go, stale_ids, names)
     removals.choose(refused)
     holding |= {grounds.digest for grounds in removals.withheld.values()}
 
@@ -201,20 +201,20 @@ def newcomers_of(waiting: Sequence[Entry], known: RegressionSet, taxonomy: Taxon
     """The entries ``waiting`` as the rater sees them, in this order; without stale ones, since it is not known what
     they would bring.
     """
-    rated, lags = known.in_line(taxonomy)
-    lagging = {lag.id for lag in lags}
+    rated, stale = known.in_line(taxonomy)
+    stale_ids = {item.id for item in stale}
     by_id = {entry.id: entry for entry in rated}
     return {
         entry.id: replace(by_id[entry.id], displaces=entry.admitted.displaces)
         for entry in waiting
-        if entry.id not in lagging
+        if entry.id not in stale_ids
     }
 
 
 def _comparable(archived: Mapping[str, Entry], known: RegressionSet, taxonomy: Taxonomy) -> list[RatedEntry]:
     """``archived`` entries as the rater sees them, without those whose scores are not all comparable with R's."""
     rated = [known.rated(entry, taxonomy, known.identity) for entry in archived.values()]
-    return [query for query, lag in rated if lag is None]
+    return [query for query, item in rated if item is None]
 
 
 def confirm_swaps(swaps: Sequence[SwapSuggestion], known: RegressionSet, occasion: AuditStamp) -> Staging:

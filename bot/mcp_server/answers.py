@@ -325,12 +325,12 @@ _JUDGED_TYPES: Final[Mapping[str, Any]] = {
     ],
     "reasons": Annotated[dict[str, _Count], Field(description="reason code: queries that have it")],
     "settled": KnownQueries,
-    "lagging": Annotated[HowMany, Field(description="entries without comparable scores: they count for nothing")],
+    "stale": Annotated[HowMany, Field(description="entries without comparable scores: they count for nothing")],
 }
 ConsolidateAnswer: TypeAlias = Annotated[
     Page[Consolidation],
     View(
-        f"{_JUDGED} lagging=whole.lags",
+        f"{_JUDGED} stale=whole.stale",
         verdicts=Annotated[list[VerdictRow], Field(description="in the cycle's order")],
         **_JUDGED_TYPES,
     ),
@@ -349,7 +349,7 @@ class TurnedRow(BaseModel):
 CsToVerdictAnswer: TypeAlias = Annotated[
     Page[Consolidation],
     View(
-        f"{_JUDGED} lagging=whole.lags without=more.without turned=more.turned",
+        f"{_JUDGED} stale=whole.stale without=more.without turned=more.turned",
         verdicts=Annotated[list[VerdictRow], Field(description="in the cycle's order")],
         without=Annotated[Names, Field(description="entries that were taken for gone")],
         turned=Annotated[
@@ -375,7 +375,7 @@ ClassifyToVerdictAnswer: TypeAlias = Annotated[
     View(
         f"headline=more.headline size=whole.platform.regression_set.entries ceiling=whole.platform.config.ceiling "
         f"{_JUDGED} attempts=whole.attempts contradictions=whole.contradictions unfamiliar=whole.unfamiliar "
-        "coverage_gained=whole.coverage unclassified=whole.shortfalls unread=whole.problems lagging=whole.lags "
+        "coverage_gained=whole.coverage unclassified=whole.shortfalls unread=whole.problems stale=whole.stale "
         "usage=more.usage",
         headline=str,
         size=Annotated[HowMany, Field(description="entries before the review")],
@@ -451,7 +451,7 @@ StatusAnswer: TypeAlias = Annotated[
         "capabilities_covered=whole.capabilities_covered capabilities_short=whole.capabilities_short "
         "combinations=whole.combinations pairs=whole.pairs missing_pairs=rows.missing_pairs "
         "capabilities=rows.capabilities pinned=whole.pinned quarantined=whole.quarantined waiting=whole.waiting "
-        "evicted=whole.evicted lagging=whole.lagging",
+        "evicted=whole.evicted stale=whole.stale",
         size=Annotated[int, Field(ge=0, description="entries in the set")],
         ceiling=Annotated[int, Field(ge=0, description="most entries that it may hold")],
         taxonomy=Annotated[str, Field(description="version of the taxonomy")],
@@ -496,7 +496,7 @@ StatusAnswer: TypeAlias = Annotated[
         ],
         waiting=Annotated[Names, Field(description="entries that wait for a slot; role=waiting has them all")],
         evicted=Annotated[Names, Field(description="role=evicted has them all")],
-        lagging=Annotated[
+        stale=Annotated[
             FirstNames,
             _first(lambda entry: mark(entry.id)),
             Field(description="entries without comparable scores: `incumbent reclassify` fixes that"),

@@ -92,7 +92,7 @@ def admit_package(
         for id in accepted
     ]
     outcome = judge(platform, [classified], backend.identity, answers)
-    refuse_lag(outcome.lags)
+    refuse_stale(outcome.stale)
     _serve_the_line_first(platform, now, words)
     _refuse_without_effect(outcome, answers, words)
     texts = {entry.id: text_of(entry.id) for entry in outcome.edited.values()}
@@ -140,7 +140,7 @@ def admit_waiting(platform: Platform, now: AuditStamp) -> Staging:
     """
     refuse_uncorrected(platform)
     known = platform.regression_set
-    refuse_lag(known.present(platform.taxonomy)[1])
+    refuse_stale(known.present(platform.taxonomy)[1])
     residents, _ = known.residents(platform.taxonomy)
     return stage_waiting(tuple(known.waiting.values()), residents, platform.config, platform.taxonomy, now)
 
@@ -226,17 +226,17 @@ def refuse_uncorrected(platform: Platform) -> None:
         raise InputError(Problem(id, None, message, "run `incumbent reclassify` and commit") for id in behind)
 
 
-def refuse_lag(lags: Sequence[StaleEntry]) -> None:
+def refuse_stale(stale: Sequence[StaleEntry]) -> None:
     """Raise :class:`InputError` if there are stale entries: old and new scores cannot be compared."""
-    if lags:
+    if stale:
         raise InputError(
             Problem(
-                lag.id,
+                item.id,
                 None,
-                f"the entry is stale: it was {lag.reason}",
+                f"the entry is stale: it was {item.reason}",
                 "run `incumbent reclassify` and commit, so that old and new scores can be compared",
             )
-            for lag in lags
+            for item in stale
         )
 
 

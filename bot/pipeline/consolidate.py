@@ -19,12 +19,12 @@ class Consolidation:
     """``verdicts`` on the undecided queries, in the cycle's order.
 
     ``settled`` maps queries that are already decided to the entry or tombstone that decides them, in input order;
-    ``lags`` are the stale entries.
+    ``stale`` are the stale entries.
     """
 
     verdicts: tuple[Verdict, ...]
     settled: Mapping[str, Entry | Tombstone]
-    lags: tuple[StaleEntry, ...]
+    stale: tuple[StaleEntry, ...]
 
 
 def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()) -> Consolidation:
@@ -35,14 +35,14 @@ def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()
     """
     known = platform.regression_set
     settled = _settled(kept, known.on_record)
-    present, lags = known.present(platform.taxonomy, kept.identity)
+    present, stale = known.present(platform.taxonomy, kept.identity)
     left = {*gone, *(id for name, id in kept.entries.items() if name not in settled)}
     verdicts = run_cycle(
         [_with_personal(query, platform) for query in kept.queries if query.id not in settled],
         [item for item in present if item.id not in left],
         platform.config,
     )
-    return Consolidation(verdicts=verdicts, settled=settled, lags=lags)
+    return Consolidation(verdicts=verdicts, settled=settled, stale=stale)
 
 
 def _with_personal(query: ScoredQuery, platform: Platform) -> ScoredQuery:

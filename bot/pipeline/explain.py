@@ -85,11 +85,11 @@ def explain_entry(
     if id not in everybody:
         message = f"no such entry is in the set or on the waitlist{did_you_mean(id, everybody)}"
         raise InputError([Problem(id, None, message, "see `incumbent status` for the ids")])
-    present, lags = known.present(platform.taxonomy, identity)
-    behind = next((lag for lag in lags if lag.id == id), None)
-    if behind is not None:
+    present, stale = known.present(platform.taxonomy, identity)
+    its_own = next((item for item in stale if item.id == id), None)
+    if its_own is not None:
         fix = "run `incumbent reclassify` and commit"
-        raise InputError([Problem(id, None, f"the entry is stale: it was {behind.reason}", fix)])
+        raise InputError([Problem(id, None, f"the entry is stale: it was {its_own.reason}", fix)])
     own = next(item for item in present if item.id == id)
     others = tuple(item for item in present if item is not own)
     texts = query_of(everybody[id]).texts

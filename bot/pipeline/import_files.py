@@ -133,10 +133,10 @@ def distilled(
 
     Only new entries are archived: people decide on the others, by the suggestions of `incumbent prune`.
     """
-    residents, lags = plan.after.residents(platform.taxonomy, identity)
+    residents, stale = plan.after.residents(platform.taxonomy, identity)
     newcomers = {item.id for item in items if item.standing is ImportStatus.ADDED}
-    stale = {lag.id for lag in lags}
-    gone = set(dispensable(residents, newcomers, platform.config, platform.taxonomy.major, stale))
+    stale_ids = {item.id for item in stale}
+    gone = set(dispensable(residents, newcomers, platform.config, platform.taxonomy.major, stale_ids))
     return tuple(replace(item, standing=ImportStatus.ARCHIVED) if item.id in gone else item for item in items)
 
 

@@ -47,7 +47,7 @@ CONFIG_FOLDER = "config"
 class MigrationPlan:
     """The changes by the taxonomy ``new``: its declarations, and the files that follow.
 
-    ``lagging`` are the entries, including the waitlist, that will be stale.
+    ``stale`` are the entries, including the waitlist, that will be stale.
     """
 
     old: Taxonomy
@@ -55,7 +55,7 @@ class MigrationPlan:
     changes: tuple[TaxonomyChange, ...]
     migration: Migration
     file_changes: tuple[FileChange, ...]
-    lagging: tuple[StaleEntry, ...]
+    stale: tuple[StaleEntry, ...]
 
 
 def plan_migration(
@@ -87,7 +87,7 @@ def plan_migration(
         changes=changes_between(old, new),
         migration=planning.migration,
         file_changes=tuple(planning.file_changes),
-        lagging=tuple(planning.lagging),
+        stale=tuple(planning.stale),
     )
 
 
@@ -162,7 +162,7 @@ class _Planning:
         self.problems: list[Problem] = []
         self.migration = migration_between(old, new)
         self.file_changes: list[FileChange] = []
-        self.lagging: list[StaleEntry] = []
+        self.stale: list[StaleEntry] = []
 
     def configs(self) -> None:
         """Edit the overrides in every file of ``config/`` that has any."""
@@ -198,9 +198,9 @@ class _Planning:
             for entry in entries.values():
                 after = migrated(entry, self.migration, self.old, self.new)
                 self._entry(path_of(entry.id), entry, after, ())
-                lag = resident_of(after, self.new, known.identity)[1]
-                if lag is not None:
-                    self.lagging.append(lag)
+                item = resident_of(after, self.new, known.identity)[1]
+                if item is not None:
+                    self.stale.append(item)
         for tombstone in known.tombstones.values():
             restored = migrated_tombstone(tombstone, self.migration, self.old, self.new).entry
             self._entry(tombstone_path(tombstone.id), tombstone.entry, restored, ("entry",))

@@ -111,9 +111,9 @@ def tasks_of(
             if old is not taxonomy:
                 before, borne = as_classified(entry, previous(classified.taxonomy))
         carried = migrated(before, migration, old, taxonomy)
-        lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
+        stale = [name for name in carried.scores if _is_stale(carried, name, taxonomy)]
         new = unheeded(corrections.get(text_key(entry.turns), {}), carried.classified.corrected, taxonomy)
-        capabilities = affected.of(before.scores, [*lagging, *new])
+        capabilities = affected.of(before.scores, [*stale, *new])
         # The score of a capability that no longer exists would otherwise stay stale forever.
         if capabilities or carried != entry or not carried.scores.keys() <= taxonomy.by_id.keys():
             folder, obstacle = place_of(entry)
@@ -264,7 +264,7 @@ def _carried_over(task: ReclassifyTask, taxonomy: Taxonomy) -> Classification:
     return Classification(judgements=judgements)
 
 
-def _lags(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:
+def _is_stale(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:
     """Whether a score of ``entry`` was given under another definition of its capability."""
     capability = taxonomy.by_id.get(name)
     recorded = entry.classified.definitions.get(name)

@@ -113,7 +113,7 @@ class Review:
     settled: Mapping[str, Entry | Tombstone]
     edited: Mapping[str, Entry]
     targets: Mapping[str, str]
-    lags: tuple[StaleEntry, ...]
+    stale: tuple[StaleEntry, ...]
     coverage: tuple[Coverage, ...]
 
     @property
@@ -384,8 +384,8 @@ def judge(
         if id not in settled
     }
     known = platform.regression_set
-    entries, lags = known.residents(platform.taxonomy, identity)
-    in_line, lags_in_line = known.in_line(platform.taxonomy, identity)
+    entries, stale = known.residents(platform.taxonomy, identity)
+    in_line, stale_in_line = known.in_line(platform.taxonomy, identity)
     own = set(found.targets.values())
     residents = tuple(item for item in (*entries, *in_line) if item.id not in own)
     derivation = derive(tuple(scored.values()), residents, answers, platform.config, trust)
@@ -408,11 +408,11 @@ def judge(
         residents=residents,
         derivation=derivation,
         plan=plan,
-        swaps=_swaps(plan, scored, queries, remaining, own, {lag.id for lag in lags}, platform),
+        swaps=_swaps(plan, scored, queries, remaining, own, {item.id for item in stale}, platform),
         settled=settled,
         edited=edited,
         targets=found.targets,
-        lags=(*lags, *lags_in_line),
+        stale=(*stale, *stale_in_line),
         coverage=_coverage(remaining, admitted, platform),
     )
 
@@ -488,7 +488,7 @@ def _swaps(
     queries: Mapping[str, Query],
     entries: Sequence[RatedEntry],
     own: Collection[str],
-    lagging: Collection[str],
+    stale: Collection[str],
     platform: Platform,
 ) -> tuple[Swap, ...]:
     """Swaps against R after the admissions, for the new queries that wait.
@@ -506,7 +506,7 @@ def _swaps(
     before = [entry for entry in earning(known, present, taxonomy, config) if entry.id not in own]
     line = [*newcomers_of(before, known, taxonomy).values(), *waiting]
     names = {name for query in line for name in query.scores}
-    removals = SafeRemovals(present, config, taxonomy.major, (), lagging, names)
+    removals = SafeRemovals(present, config, taxonomy.major, (), stale, names)
     removals.choose(known.restored)
     # By object: a customer may name a query as an entry of the waitlist is called.
     new = {id(query) for query in waiting}

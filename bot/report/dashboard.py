@@ -126,16 +126,16 @@ def least_loss(losses: list[Loss], style: MarkdownStyle) -> TableSection:
     )
 
 
-def lagging(platform: Platform, style: MarkdownStyle) -> TableSection:
+def stale_entries(platform: Platform, style: MarkdownStyle) -> TableSection:
     """The entries, in R and in line, whose scores are not all comparable, and why."""
-    _, lags = platform.regression_set.present(platform.taxonomy)
+    _, stale = platform.regression_set.present(platform.taxonomy)
     return TableSection(
-        title=f"Stale ({len(lags)})",
+        title=f"Stale ({len(stale)})",
         about=("Classified by another taxonomy or classifier: run `incumbent reclassify` and commit what it writes.",),
         header=("Entry", "Why", "Capabilities without a score"),
-        rows=tuple((style.name(lag.id), style.quote(lag.reason), str(len(lag.capabilities))) for lag in lags),
+        rows=tuple((style.name(item.id), style.quote(item.reason), str(len(item.capabilities))) for item in stale),
         more=_STATUS,
-        fold=counted(len(lags), "entry", "entries"),
+        fold=counted(len(stale), "entry", "entries"),
     )
 
 
@@ -378,7 +378,7 @@ class _Body:
             _quarantines(dashboard, style),
             waiting(platform, style),
             least_loss(losses, style),
-            lagging(platform, style),
+            stale_entries(platform, style),
             coverage(status, style),
             *(() if status.pairs is None else (missing_section(status.pairs, style),)),
             customers(platform, style),

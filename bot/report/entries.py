@@ -77,7 +77,7 @@ class ShowOutput(BaseModel):
     roles: RolesOutput
     capabilities: dict[str, EntryCapabilityOutput] = Field(description="by id, the surest first")
     cost: CorrectedCost | None = Field(description="what a curator said that its set-up costs; null: none did")
-    lag: str | None = Field(description="why its scores cannot all be compared; null: they can")
+    stale: str | None = Field(description="why its scores cannot all be compared; null: they can")
     eviction: Evicted | None = Field(description="null: it was not evicted")
     restore: str | None = Field(description="the command that brings it back; null: it was not evicted")
 
@@ -122,14 +122,14 @@ def list_entries(
 def show_entries(platform: Platform, *ids: str) -> dict[str, ShowOutput]:
     """Everything about the entries ``ids``, which are known, or about each entry; by id."""
     known = platform.regression_set
-    residents, lags = known.residents(platform.taxonomy)
+    residents, stale = known.residents(platform.taxonomy)
     _, waiting = known.in_line(platform.taxonomy)
-    reasons = {lag.id: lag.reason for lag in (*waiting, *lags)}
+    reasons = {item.id: item.reason for item in (*waiting, *stale)}
     roles = derive_roles(residents, platform.config)
     return {id: _shown(platform, *known.states[id], roles, reasons.get(id)) for id in ids or known.states}
 
 
-def _shown(platform: Platform, state: State, entry: Entry, roles: Roles, lag: str | None) -> ShowOutput:
+def _shown(platform: Platform, state: State, entry: Entry, roles: Roles, stale: str | None) -> ShowOutput:
     id = entry.id
     tombstone = platform.regression_set.tombstones.get(id)
     return ShowOutput(
@@ -146,7 +146,7 @@ def _shown(platform: Platform, state: State, entry: Entry, roles: Roles, lag: st
             for name, score in sorted(entry.scores.items(), key=lambda pair: (-pair[1], pair[0]))
         },
         cost=platform.regression_set.corrected_cost(entry.turns),
-        lag=lag,
+        stale=stale,
         eviction=None if tombstone is None else tombstone.evicted,
         restore=None if tombstone is None else tombstone.restore,
     )
@@ -209,8 +209,8 @@ def print_entry(output: ShowOutput, taxonomy: Taxonomy, out: Printer) -> None:
     out.line(f"  {_cost(output, style)}")
     for line in _roles(output.roles, style, short=False):
         out.line(f"  {line}")
-    if output.lag is not None:
-        out.line(f"  stale ({visible(output.lag)}): run `incumbent reclassify`", "yellow")
+    if output.stale is not None:
+        out.line(f"  stale ({visible(output.stale)}): run `incumbent reclassify`", "yellow")
     rows = [
         (name, f"{item.score:.2f}", str(len(item.others)), str(item.floor), _others(item, out.is_terminal))
         for name, item in output.capabilities.items()

@@ -201,7 +201,7 @@ class StatusOutput(Output):
     quarantined: list[str] = Field(description="entries that exports leave out, so that they block no release")
     waiting: list[str]
     evicted: list[str]
-    lagging: list[Checked[StaleEntry]]
+    stale: list[Checked[StaleEntry]]
 
     @property
     def capabilities_covered(self) -> list[CapabilityStatus]:
@@ -348,5 +348,5 @@ class MigrateOutput(Output):
     renames: dict[str, str] = Field(description="old id: new id")
     splits: dict[str, list[str]] = Field(description="old id: its parts")
     files: list[str] = Field(description="the files written, or that would be")
-    lagging: list[Checked[StaleEntry]] = Field(description="entries to classify again, those that wait for a slot too")
+    stale: list[Checked[StaleEntry]] = Field(description="entries to classify again, those that wait for a slot too")
     dry_run: bool

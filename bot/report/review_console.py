@@ -36,9 +36,9 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
             f"{'query' if count == 1 else 'queries'}; "
             f"regression set: {size} of {platform.config.ceiling} slots taken, total cost {wording.cost_change(review)}"
         )
-    if review.lags:
+    if review.stale:
         out.line(
-            f"{len(review.lags)} stale entries, of another classifier or taxonomy, could not be compared in full, "
+            f"{len(review.stale)} stale entries, of another classifier or taxonomy, could not be compared in full, "
             "so these verdicts admit too much: run `incumbent reclassify` first",
             "bold yellow",
         )
@@ -195,4 +195,4 @@ def _remarks(review: Review, style: PlainStyle) -> list[str]:
     remarks += [f"{style.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
     remarks += [f"{style.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
     remarks += remarks_on(review.classifications).lines(style)
-    return remarks + [f"{style.name(lag.id)} is stale ({visible(lag.reason)})" for lag in review.lags]
+    return remarks + [f"{style.name(item.id)} is stale ({visible(item.reason)})" for item in review.stale]

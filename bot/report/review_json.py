@@ -88,7 +88,7 @@ class ReviewOutput(RemarksOutput):
     )
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[Checked[Coverage]] = Field(description="in the taxonomy's order")
-    lagging: list[Checked[StaleEntry]]
+    stale: list[Checked[StaleEntry]]
     problems: list[Checked[Problem]] = Field(description="rows that could not be read")
     notes: list[Checked[Problem]] = Field(description="remarks on the agent specification")
     usage: Spent
@@ -118,7 +118,7 @@ class ReviewOutput(RemarksOutput):
             personal_data={id: dict(kinds) for id, kinds in review.personal.items()},
             off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
             coverage=list(review.coverage),
-            lagging=list(review.lags),
+            stale=list(review.stale),
             problems=list(review.problems),
             notes=list(review.notes),
             usage=usage,

@@ -39,7 +39,7 @@ def render_markdown(
     blocks = [
         f"### {wording.headline(review)}",
         _summary(review, style, table),
-        *_lagging(review),
+        *_stale(review),
         *_needs_you(review, style, table, commands),
         *_unfamiliar(review, style, table, commands),
         *personal_blocks(review, style, table),
@@ -82,10 +82,10 @@ def _summary(review: Review, style: MarkdownStyle, table: TableWriter) -> str:
     return f"{' '.join(sources)} Regression set: {slots}; total cost {wording.cost_change(review)}."
 
 
-def _lagging(review: Review) -> list[str]:
-    if not review.lags:
+def _stale(review: Review) -> list[str]:
+    if not review.stale:
         return []
-    count = len(review.lags)
+    count = len(review.stale)
     stale = wording.counted(count, "stale entry", "stale entries")
     warning = (
         "> [!WARNING]\n"
@@ -262,8 +262,8 @@ def _remarks(review: Review, style: MarkdownStyle) -> list[str]:
     for id in review.attempts:
         remarks.append(f"- {style.name(id)} argues with the classifier, or hides text from people.")
     remarks += [f"- {remark}" for remark in remarks_on(review.classifications).lines(style)]
-    for lag in review.lags:
-        remarks.append(f"- {style.name(lag.id)} is stale ({plain(lag.reason)}): run `incumbent reclassify`.")
+    for item in review.stale:
+        remarks.append(f"- {style.name(item.id)} is stale ({plain(item.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []
 
 

@@ -51,7 +51,7 @@ def status_overview(
     by the ``history`` of its files (:func:`bot.curator.growth.growth`).  ``results`` say which capabilities are covered
     in name alone.
     """
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
+    residents, stale = platform.regression_set.residents(platform.taxonomy)
     roles = derive_roles(residents, platform.config)
     live = LiveSet(residents, (), platform.config)
     scores = {resident.id: resident.scores for resident in residents}
@@ -98,7 +98,7 @@ def status_overview(
         quarantined=sorted(quarantined),
         waiting=list(platform.regression_set.waiting),
         evicted=list(platform.regression_set.tombstones),
-        lagging=list(lags),
+        stale=list(stale),
     )
 
 
@@ -132,13 +132,13 @@ def losses_overview(platform: Platform, refused: Collection[str] = (), swapped: 
     order, and empty while slots are free.  Entries whose eviction people ``refused`` (digests of grounds) are left out.
     """
     known, config, taxonomy = platform.regression_set, platform.config, platform.taxonomy
-    residents, lags = known.residents(taxonomy)
+    residents, stale = known.residents(taxonomy)
     if len(residents) < config.ceiling or not known.waiting:
         return []
     earn = [entry for entry in earning(known, residents, taxonomy, config) if entry.id not in swapped]
     waiting = [*newcomers_of(earn, known, taxonomy).values()]
     refused = known.restored.union(refused)
-    return list(least_loss(waiting, residents, config, taxonomy.major, {lag.id for lag in lags}, refused))
+    return list(least_loss(waiting, residents, config, taxonomy.major, {item.id for item in stale}, refused))
 
 
 def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False) -> None:
@@ -163,7 +163,7 @@ def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False
     if output.in_name_alone:
         why = "since all their entries flap or are quarantined: `incumbent results`"
         out.lines(f"Covered in name alone, {why}", output.in_name_alone)
-    out.lines("Stale: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
+    out.lines("Stale: `incumbent reclassify`", [f"{item.id} ({visible(item.reason)})" for item in output.stale])
     if output.growth is not None:
         print_growth(output.growth, out)
     if with_pairs:

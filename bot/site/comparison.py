@@ -267,7 +267,7 @@ class MergeComparison:
     @cached_property
     def stale(self) -> tuple[str, ...]:
         """The entries whose scores do not all count after the merge: other capabilities, or another classifier."""
-        return tuple(lag.id for lag in self.after.regression_set.residents(self.after.taxonomy)[1])
+        return tuple(item.id for item in self.after.regression_set.residents(self.after.taxonomy)[1])
 
 
 def _covered(platform: Platform, residents: tuple[RatedEntry, ...]) -> _Covered:

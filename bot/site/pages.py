@@ -302,7 +302,7 @@ def _overview(reader: SiteReader) -> dict[str, Any]:
         "swaps": swaps,
         "waiting": reader.in_state("waiting"),
         "waiting_for": _waiting_for(reader),
-        "stale": [item for item in reader.visible_entries if item.shown.lag is not None and item.state != "evicted"],
+        "stale": [item for item in reader.visible_entries if item.shown.stale is not None and item.state != "evicted"],
         "flapping": [
             item
             for item in reader.visible_entries

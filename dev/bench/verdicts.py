@@ -354,8 +354,10 @@ def main(arguments: Sequence[str]) -> int:
     shows = parser.parse_args(arguments).show
     platform = load_platform(WorkingTree(REPOSITORY))
     backend = make_backend(platform.config.classifier, platform.taxonomy)
-    residents, lags = platform.regression_set.residents(platform.taxonomy, backend.identity)
-    print(f"{backend.identity.model}; taxonomy {platform.taxonomy.version}; {len(residents)} entries, {len(lags)} lag")
+    residents, stale = platform.regression_set.residents(platform.taxonomy, backend.identity)
+    print(
+        f"{backend.identity.model}; taxonomy {platform.taxonomy.version}; {len(residents)} entries, {len(stale)} stale"
+    )
     corpus = os.environ.get("INCUMBENT_CORPUS")
     if corpus is None:
         print("\nthe sets of others are left out: INCUMBENT_CORPUS names no folder that holds them")

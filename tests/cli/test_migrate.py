@@ -118,7 +118,7 @@ def test_a_rename_is_carried_through_every_file_and_nothing_lags(grown: Path, in
     Draft202012Validator(schema("migrate-output")).validate(outcome.json)
     assert outcome.json["renames"] == {"backend.call": "backend.use"}
     assert (outcome.json["from_version"], outcome.json["to_version"]) == ("1.0.0", "1.1.0")
-    assert outcome.json["lagging"] == []
+    assert outcome.json["stale"] == []
     files = outcome.json["files"]
     assert "config/curation.yaml" in files
     assert "labels/calls.yaml" in files
@@ -132,7 +132,7 @@ def test_a_rename_is_carried_through_every_file_and_nothing_lags(grown: Path, in
             key: old[key] for key in old if key not in ("scores", "classified")
         }
     assert incumbent("validate", "--repo", grown).code == 0
-    assert incumbent("status", "--repo", grown, "--json").json["lagging"] == []
+    assert incumbent("status", "--repo", grown, "--json").json["stale"] == []
     assert incumbent("evaluate", "--repo", grown).code == 0
 
 
@@ -369,7 +369,7 @@ def test_exemplars_in_the_file_move_to_a_table(platform: Path, incumbent: Incumb
 
     outcome = incumbent("migrate", "--repo", platform, "--json")
     assert outcome.json["files"] == [EXEMPLARS, "taxonomy/taxonomy.yaml"]
-    assert (outcome.json["changes"], outcome.json["lagging"]) == ([], [])
+    assert (outcome.json["changes"], outcome.json["stale"]) == ([], [])
     assert text_of(platform / "taxonomy" / "taxonomy.yaml") == slim
     after = load_taxonomy(WorkingTree(platform))
     assert [item.definition for item in after.capabilities] == [item.definition for item in before.capabilities]
@@ -412,7 +412,7 @@ def test_lists_that_contradict_each_other_in_their_order_ask_for_a_patch_and_no_
     assert outcome.code == 0, outcome.err
     assert (outcome.json["from_version"], outcome.json["to_version"]) == ("1.0.1", "1.0.2")
     assert {change["kind"] for change in outcome.json["changes"]} == {"exemplars-changed"}
-    assert outcome.json["lagging"] == []
+    assert outcome.json["stale"] == []
     assert "version: 1.0.2\n" in text_of(path)
     assert incumbent("migrate", "--repo", grown, "--json").json["files"] == []
 

@@ -23,7 +23,7 @@ from bot.cli.output import (
     say,
     show_problems,
     show_usage,
-    warn_of_lag,
+    warn_of_stale,
     words,
     write_files,
 )
@@ -103,7 +103,7 @@ def test_cost_and_stale_entries_are_told(capsys: pytest.CaptureFixture[str]) -> 
     show_usage()
     assert capsys.readouterr().err == ""
     show_usage(besides=Usage(requests=3, tokens_in=2, tokens_out=1))
-    warn_of_lag([StaleEntry(id="a", capabilities=(), reason="another taxonomy")])
+    warn_of_stale([StaleEntry(id="a", capabilities=(), reason="another taxonomy")])
     cost, warning = capsys.readouterr().err.splitlines()
     assert "3" in cost
     assert warning == "warning: a is stale (another taxonomy): run `incumbent reclassify`"

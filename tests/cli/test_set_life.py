@@ -323,14 +323,14 @@ def test_a_change_of_classifier_makes_the_set_lag_until_it_is_classified_again(
     config = platform / "config" / "curation.yaml"
     config.write_text(config.read_text(encoding="utf-8").replace("samples: 5", "samples: 3"), encoding="utf-8")
     review = incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json
-    assert review["lagging"]
+    assert review["stale"]
     refused = incumbent("admit", platform / BRANCH_LINE, "--repo", platform)
     assert refused.code == 1
     assert "reclassify" in refused.err
     outcome = incumbent("reclassify", "--repo", platform, "--json").json
     assert outcome["kept"] == {}
     assert outcome["changed"]
-    assert incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json["lagging"] == []
+    assert incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json["stale"] == []
 
 
 def at_the_ceiling(platform: Path) -> dict[str, list[str]]:

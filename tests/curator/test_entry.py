@@ -48,9 +48,9 @@ def classified(**changes: Any) -> Entry:
 
 
 def test_an_entry_of_the_active_identity_and_definitions_is_wholly_comparable() -> None:
-    resident, lag = resident_of(ENTRY, TAXONOMY, IDENTITY)
+    resident, stale = resident_of(ENTRY, TAXONOMY, IDENTITY)
     assert resident.scores == {"a": 0.9, "b": 0.6}
-    assert lag is None
+    assert stale is None
 
 
 def test_a_resident_is_the_entry_as_the_rater_sees_it() -> None:
@@ -85,44 +85,44 @@ def test_what_a_rule_or_a_curator_decided_is_not_inferred() -> None:
     known = taxonomy(*(capability(id, **more) for id, more in sources.items()))
     entry = entry_under(known, dict.fromkeys(sources, 0.9))
     entry = entry.model_copy(update={"classified": entry.classified.model_copy(update={"corrected": {"said": True}})})
-    resident, lag = resident_of(entry, known, None)
-    assert (resident.customer, resident.inferred, lag) == (None, frozenset({"intent", "tool"}), None)
+    resident, stale = resident_of(entry, known, None)
+    assert (resident.customer, resident.inferred, stale) == (None, frozenset({"intent", "tool"}), None)
 
 
 @pytest.mark.parametrize("change", [{"backend": "openai"}, {"model": "m2"}, {"prompt": "p2"}, {"samples": 3}])
 def test_scores_of_another_identity_are_not_comparable(change: dict[str, Any]) -> None:
-    resident, lag = resident_of(classified(**change), TAXONOMY, IDENTITY)
+    resident, stale = resident_of(classified(**change), TAXONOMY, IDENTITY)
     assert resident.scores == {}
-    assert lag is not None
-    assert (lag.id, lag.capabilities) == ("r", ("a", "b"))
-    assert str(next(iter(change.values()))) in lag.reason
-    assert lag.reason.startswith("classified by ")
+    assert stale is not None
+    assert (stale.id, stale.capabilities) == ("r", ("a", "b"))
+    assert str(next(iter(change.values()))) in stale.reason
+    assert stale.reason.startswith("classified by ")
 
 
 def test_without_an_active_identity_only_definitions_decide() -> None:
-    resident, lag = resident_of(classified(model="m2"), TAXONOMY, None)
+    resident, stale = resident_of(classified(model="m2"), TAXONOMY, None)
     assert resident.scores == {"a": 0.9, "b": 0.6}
-    assert lag is None
+    assert stale is None
 
 
 def test_a_score_under_another_definition_of_its_capability_is_not_comparable() -> None:
     changed = classified(definitions=ENTRY.classified.definitions | {"b": "000000000000"})
-    resident, lag = resident_of(changed, TAXONOMY, IDENTITY)
+    resident, stale = resident_of(changed, TAXONOMY, IDENTITY)
     assert resident.scores == {"a": 0.9}
-    assert lag == StaleEntry("r", ("b",), "classified under taxonomy 1.0.0")
+    assert stale == StaleEntry("r", ("b",), "classified under taxonomy 1.0.0")
 
 
 def test_a_new_version_that_redefines_nothing_voids_nothing() -> None:
     taxonomy = make_taxonomy("a", "b", "c", version="2.0.0")
-    resident, lag = resident_of(ENTRY, taxonomy, IDENTITY)
+    resident, stale = resident_of(ENTRY, taxonomy, IDENTITY)
     assert resident.scores == {"a": 0.9, "b": 0.6}
-    assert lag is None
+    assert stale is None
 
 
 def test_a_retired_capability_leaves_its_score_without_meaning() -> None:
-    resident, lag = resident_of(ENTRY, make_taxonomy("a", retired=("b",)), IDENTITY)
+    resident, stale = resident_of(ENTRY, make_taxonomy("a", retired=("b",)), IDENTITY)
     assert resident.scores == {"a": 0.9}
-    assert lag == StaleEntry("r", ("b",), "classified under taxonomy 1.0.0")
+    assert stale == StaleEntry("r", ("b",), "classified under taxonomy 1.0.0")
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_a_retired_capability_leaves_its_score_without_meaning() -> None:
 )
 def test_without_a_recorded_definition_the_major_version_decides(version: str, scores: dict[str, float]) -> None:
     entry = make_entry("r", {"a": 0.9}, classified=ENTRY.classified.model_copy(update={"definitions": {}}))
-    resident, lag = resident_of(entry, make_taxonomy("a", version=version), IDENTITY)
+    resident, stale = resident_of(entry, make_taxonomy("a", version=version), IDENTITY)
     assert resident.scores == scores
-    assert (lag is None) == bool(scores)
+    assert (stale is None) == bool(scores)
 
 
 def test_an_entry_without_scores_never_lags_by_definition() -> None:
@@ -270,13 +270,13 @@ def test_a_rename_carries_score_and_definition() -> None:
     assert found.classified.definitions == {id: NEW.by_id[id].definition for id in found.scores}
 
 
-def lagging(entry: Entry) -> tuple[str, ...]:
-    lag = resident_of(entry, NEW, None)[1]
-    return () if lag is None else lag.capabilities
+def stale_in(entry: Entry) -> tuple[str, ...]:
+    stale = resident_of(entry, NEW, None)[1]
+    return () if stale is None else stale.capabilities
 
 
 @pytest.mark.parametrize(
-    ("scores", "definitions", "lags"),
+    ("scores", "definitions", "stale"),
     [
         ({"a": 0.9}, {}, ()),
         ({"a": 0.9}, {"a": "of-long-ago"}, ("a2",)),
@@ -287,9 +287,9 @@ def lagging(entry: Entry) -> tuple[str, ...]:
     ],
 )
 def test_what_lags_after_a_migration(
-    scores: dict[str, float], definitions: dict[str, str], lags: tuple[str, ...]
+    scores: dict[str, float], definitions: dict[str, str], stale: tuple[str, ...]
 ) -> None:
-    assert lagging(migrated(entry_under(OLD, scores, **definitions), MIGRATION, OLD, NEW)) == lags
+    assert stale_in(migrated(entry_under(OLD, scores, **definitions), MIGRATION, OLD, NEW)) == stale
 
 
 def test_under_the_same_taxonomy_an_entry_stays_as_it_is() -> None:

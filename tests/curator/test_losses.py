@@ -111,10 +111,10 @@ def test_what_was_displaced_may_take_its_combinations_along() -> None:
 
 
 def test_of_scores_that_are_comparable_no_more_nobody_knows() -> None:
-    lagging = SPARE.model_copy(update={"classified": SPARE.classified.model_copy(update={"model": "m0"})})
-    assert lost_since(grave(entry=lagging), make_set(BEST), TAXONOMY, CONFIG) is None
+    stale = SPARE.model_copy(update={"classified": SPARE.classified.model_copy(update={"model": "m0"})})
+    assert lost_since(grave(entry=stale), make_set(BEST), TAXONOMY, CONFIG) is None
     # Of others it does not matter.
-    other = lagging.model_copy(update={"id": "other"})
+    other = stale.model_copy(update={"id": "other"})
     found = lost_since(grave(), make_set(BEST, make_entry("c", {"c": 0.9}), other), TAXONOMY, CONFIG)
     assert found is not None
     assert [item.capability for item in found.shortages] == ["a", "b"]
@@ -140,7 +140,7 @@ BESTS = [resident("best-a", {"a": 0.95}), resident("best-b", {"b": 0.95})]
 
 
 @pytest.mark.parametrize(
-    ("residents", "lagging", "named"),
+    ("residents", "stale", "named"),
     [
         ([resident("wide", {"a": 0.6, "b": 0.6}), resident("lone", {"c": 0.9})], (), "lone"),
         ([*BESTS, resident("pair", {"a": 0.5, "b": 0.5}), resident("single", {"a": 0.7, "b": 0.4})], (), "single"),
@@ -151,10 +151,10 @@ BESTS = [resident("best-a", {"a": 0.95}), resident("best-b", {"b": 0.95})]
     ids=["fewest capabilities", "fewest combinations", "lowest scores", "smaller id", "not stale"],
 )
 def test_the_least_loss_is_of_capabilities_then_combinations_then_scores(
-    residents: list[RatedEntry], lagging: tuple[str, ...], named: str
+    residents: list[RatedEntry], stale: tuple[str, ...], named: str
 ) -> None:
     config = make_config(redundancy_floor=1)
-    (loss,) = least_loss([resident("q", {"d": 0.9})], residents, config, 1, lagging)
+    (loss,) = least_loss([resident("q", {"d": 0.9})], residents, config, 1, stale)
     assert (loss.admit, loss.id) == ("q", named)
 
 

@@ -25,9 +25,9 @@ FLOOR: dict[str, Any] = {"redundancy_floor": 1}
 
 
 def removals(residents: Sequence[RatedEntry], waiting: Sequence[RatedEntry], **more: Any) -> SafeRemovals:
-    lagging, refused = more.pop("lagging", ()), more.pop("refused", ())
+    stale, refused = more.pop("stale", ()), more.pop("refused", ())
     names = {name for query in waiting for name in query.scores}
-    found = SafeRemovals(residents, make_config(**FLOOR | more), 1, (), lagging, names)
+    found = SafeRemovals(residents, make_config(**FLOOR | more), 1, (), stale, names)
     found.choose(refused)
     return found
 
@@ -84,7 +84,7 @@ def test_a_newcomer_that_would_be_suggested_itself_frees_nothing() -> None:
 def test_pins_and_stale_entries_are_never_freed() -> None:
     weak = resident("weak", {"a": 0.6})
     assert freed(resident("q", {"a": 0.9}), [replace(weak, pin="audit")]) == {}
-    assert freed(resident("q", {"a": 0.9}), [weak], lagging={"weak"}) == {}
+    assert freed(resident("q", {"a": 0.9}), [weak], stale={"weak"}) == {}
 
 
 def test_a_floor_holds_with_the_newcomer_in() -> None:
@@ -211,7 +211,7 @@ def test_nothing_is_suggested_for_an_empty_set() -> None:
 
 
 def test_an_entry_that_lags_behind_is_never_suggested() -> None:
-    assert suggested([*BEST, resident("stale", {})], lagging={"stale"}) == []
+    assert suggested([*BEST, resident("stale", {})], stale={"stale"}) == []
 
 
 STRONG = resident("best", {"a": 0.9})

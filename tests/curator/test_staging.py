@@ -215,8 +215,8 @@ def test_what_leaves_the_line_leaves_no_file_there() -> None:
 
 
 def test_a_waiting_entry_is_judged_by_its_comparable_scores() -> None:
-    lagging = make_entry("w1", {"a": 0.9, "zz": 0.9})
-    assert queued(lagging, TAXONOMY).scores == {"a": 0.9}
+    stale = make_entry("w1", {"a": 0.9, "zz": 0.9})
+    assert queued(stale, TAXONOMY).scores == {"a": 0.9}
 
 
 def buried(entry: Entry, grounds: str | None) -> Tombstone:

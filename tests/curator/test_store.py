@@ -95,34 +95,34 @@ def test_an_evicted_entry_that_is_restored_is_byte_identical(tmp_path: Path) -> 
     assert load(tmp_path).tombstones == {}
 
 
-def test_entries_that_lag_behind_are_told_apart(tmp_path: Path) -> None:
-    stale = make_entry("r2", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"model": "m0"}))
-    apply([changes.admit(ENTRY), changes.admit(make_entry("r3", {"a": 0.7})), changes.admit(stale)], tmp_path)
+def test_stale_entries_are_told_apart(tmp_path: Path) -> None:
+    other = make_entry("r2", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"model": "m0"}))
+    apply([changes.admit(ENTRY), changes.admit(make_entry("r3", {"a": 0.7})), changes.admit(other)], tmp_path)
     found = load(tmp_path)
-    residents, lags = found.residents(TAXONOMY)
+    residents, stale = found.residents(TAXONOMY)
     assert {resident.id: len(resident.scores) for resident in residents} == {"r1": 2, "r2": 0, "r3": 1}
-    assert [lag.id for lag in lags] == ["r2"]
+    assert [item.id for item in stale] == ["r2"]
     assert found.identity == ENTRY.classified.identity
-    under_the_other = found.residents(TAXONOMY, stale.classified.identity)
-    assert [lag.id for lag in under_the_other[1]] == ["r1", "r3"]
+    under_the_other = found.residents(TAXONOMY, other.classified.identity)
+    assert [item.id for item in under_the_other[1]] == ["r1", "r3"]
 
 
 def test_those_in_line_are_seen_as_residents_under_the_identity_of_the_set(tmp_path: Path) -> None:
-    stale = make_entry("w1", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"samples": 1}))
-    apply([changes.admit(ENTRY), changes.let_wait(stale), changes.let_wait(make_entry("w2", {"a": 0.7}))], tmp_path)
-    residents, lags = load(tmp_path).in_line(TAXONOMY)
+    other = make_entry("w1", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"samples": 1}))
+    apply([changes.admit(ENTRY), changes.let_wait(other), changes.let_wait(make_entry("w2", {"a": 0.7}))], tmp_path)
+    residents, stale = load(tmp_path).in_line(TAXONOMY)
     assert {resident.id: dict(resident.scores) for resident in residents} == {"w1": {}, "w2": {"a": 0.7}}
-    assert [lag.id for lag in lags] == ["w1"]
+    assert [item.id for item in stale] == ["w1"]
 
 
 def test_newcomers_are_judged_against_the_set_and_the_line(tmp_path: Path) -> None:
-    stale = make_entry("w1", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"samples": 1}))
-    apply([changes.admit(ENTRY), changes.let_wait(stale), changes.let_wait(make_entry("w2", {"a": 0.7}))], tmp_path)
+    other = make_entry("w1", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"samples": 1}))
+    apply([changes.admit(ENTRY), changes.let_wait(other), changes.let_wait(make_entry("w2", {"a": 0.7}))], tmp_path)
     found = load(tmp_path)
-    residents, lags = found.present(TAXONOMY)
+    residents, stale = found.present(TAXONOMY)
     assert [resident.id for resident in residents] == ["r1", "w1", "w2"]
-    assert [lag.id for lag in lags] == ["w1"]
-    assert [lag.id for lag in found.present(TAXONOMY, stale.classified.identity)[1]] == ["r1", "w2"]
+    assert [item.id for item in stale] == ["w1"]
+    assert [item.id for item in found.present(TAXONOMY, other.classified.identity)[1]] == ["r1", "w2"]
 
 
 def test_what_flaps_is_told_of_entries_wherever_they_are() -> None:

@@ -116,7 +116,7 @@ def test_missing_pairs_come_in_pages_and_their_waiting_entries_are_counted() -> 
         quarantined=[],
         waiting=[],
         evicted=[],
-        lagging=[],
+        stale=[],
     )
     first, last = (shown_in_chat(status_page(output, "all", offset, 4), StatusAnswer) for offset in (0, 4))
     assert (len(first["missing_pairs"]), first["next_offset"], last["next_offset"]) == (4, 4, None)

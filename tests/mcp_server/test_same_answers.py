@@ -114,7 +114,7 @@ def test_scores_to_verdicts(tool: str, platform: Path, json_of: JsonOf) -> None:
     fields = ("id", "decision", "route", "reasons", "displaces", "alternate_of", "facts")
     assert of(answer["verdicts"], *fields) == of(with_cut_facts(printed["verdicts"]), *fields)
     assert sum(answer["counts"][name] for name in ("admitted", "waiting-for-review", "excluded")) == len(queries) - 1
-    assert (answer["settled"]["count"], answer["lagging"]) == (1, entries(platform))
+    assert (answer["settled"]["count"], answer["stale"]) == (1, entries(platform))
     assert {row["id"]: row["entry"] for row in answer["settled"]["first"]} == printed["settled"] == {"q4": entry["id"]}
 
 
@@ -132,7 +132,7 @@ def same_verdicts(platform: Path, kept: dict[str, Any], folder: str, tool: str =
     # A review tells first what is admitted directly.
     verdicts = sorted(answer["verdicts"], key=lambda row: row["outcome"] != "admitted")
     assert of(verdicts, *fields) == of(whole["verdicts"], *fields)
-    assert (answer["settled"], answer["lagging"]) == (whole["settled"], whole["lagging"])
+    assert (answer["settled"], answer["stale"]) == (whole["settled"], whole["stale"])
     return answer
 
 

@@ -107,12 +107,12 @@ def test_what_an_entry_settles_stays_settled_when_that_is_taken_for_gone() -> No
 
 
 @pytest.mark.parametrize(
-    ("identity", "lagging", "expected"),
+    ("identity", "stale", "expected"),
     [(None, ["n"], "REDUNDANT"), (M1, ["n"], "REDUNDANT"), (M2, ["f", "g", "w"], "NEW_COVERAGE")],
     ids=["not said", "that of the set", "another"],
 )
 def test_scores_are_compared_with_those_of_their_own_classifier(
-    identity: Identity | None, lagging: list[str], expected: str
+    identity: Identity | None, stale: list[str], expected: str
 ) -> None:
     newer = held("n", TEXTS[2])
     newer = newer.model_copy(update={"classified": newer.classified.model_copy(update={"model": "m2"})})
@@ -120,7 +120,7 @@ def test_scores_are_compared_with_those_of_their_own_classifier(
     regression_set = known([held("f", OTHER), held("g", "Close the branch on Monday.", {"b": 0.7})], [*line, newer])
     kept = KeptScores(queries=(query("x", {"a": 0.9}, text=TX),), identity=identity)
     found = consolidate(platform(regression_set), kept)
-    assert [lag.id for lag in found.lags] == lagging
+    assert [item.id for item in found.stale] == stale
     if identity == M2:
         expected = "REDUNDANT"  # ``n`` counts now, and covers the same.
     assert said(found) == {"x": expected}
@@ -210,4 +210,4 @@ def test_kept_scores_are_judged_as_the_folder_is_whatever_has_entered_since(
     consolidation = consolidate(platform(after), kept)
     assert {item.id: item for item in consolidation.verdicts} == {item.id: item for item in review.verdicts}
     assert consolidation.settled == review.settled
-    assert consolidation.lags == review.lags
+    assert consolidation.stale == review.stale

@@ -342,7 +342,7 @@ def test_the_least_loss_is_left_out_while_something_can_go_or_nothing_waits(more
     assert not section(render_dashboard(make_dashboard(**{"platform": full()} | more)), "Least loss")
 
 
-def test_entries_that_lag_are_named_in_the_set_and_in_line() -> None:
+def test_stale_entries_are_named_in_the_set_and_in_line() -> None:
     old = EntryClassification(taxonomy="1.0.0", backend="openai", model="m0", prompt="p", samples=3)
     platform = make_platform(
         entry("x", "a"), entry("y", "a"), entry("z", "a", classified=old), waiting=(entry("w", "b", classified=old),)

@@ -57,7 +57,7 @@ STATUS = StatusOutput(
     quarantined=[],
     waiting=["w1"],
     evicted=[],
-    lagging=[StaleEntry(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],
+    stale=[StaleEntry(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],
 )
 
 

@@ -154,8 +154,8 @@ def test_a_config_alone_asks_nobody() -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "9.9.9"])
 def test_where_nothing_changes_nobody_is_asked_even_if_entries_lag_behind(version: str) -> None:
-    lagging = member("r1", {"a": 0.9}, BASE.called("0.9.0"))
-    known = lagging.model_copy(update={"classified": lagging.classified.model_copy(update={"samples": 9})})
+    stale = member("r1", {"a": 0.9}, BASE.called("0.9.0"))
+    known = stale.model_copy(update={"classified": stale.classified.model_copy(update={"samples": 9})})
     found = measured(platform(BASE, known), platform(BASE.called(version), known), agents({"q1": "x"}))
     assert (found.first.asked, found.second.asked) == ([], [])
     assert found.impact.effect is None

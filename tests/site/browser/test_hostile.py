@@ -84,7 +84,7 @@ def hostile_entry(item: SiteEntry, texts: list[str], name: Callable[[], str], cu
     roles = shown.roles.model_copy(update={"pin": changed.pin})
     return replace(
         item,
-        shown=shown.model_copy(update={"entry": changed, "lag": name(), "eviction": eviction, "roles": roles}),
+        shown=shown.model_copy(update={"entry": changed, "stale": name(), "eviction": eviction, "roles": roles}),
         changes=tuple(replace(change, author=name(), subject=name()) for change in item.changes),
         outcomes=tuple(replace(outcome, release=name()) for outcome in item.outcomes),
     )
