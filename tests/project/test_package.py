@@ -54,7 +54,7 @@ def one(folder: Path, pattern: str) -> Path:
 
 def test_the_wheel_has_the_package_its_type_marker_and_what_init_writes(released: Path) -> None:
     names = set(content(one(released, "*.whl")))
-    assert {name.partition("/")[0] for name in names} == {"bot", "incumbent-0.1.0.dist-info"}
+    assert {name.partition("/")[0] for name in names} == {"bot", "incumbent-1.0.0.dist-info"}
     assert "bot/py.typed" in names
     for name in ("taxonomy.yaml", "curation.yaml", "incumbent.yml", "incumbent-pages.yml", "CODEOWNERS"):
         assert f"bot/setup_files/{name}" in names
