@@ -122,7 +122,7 @@ def test_an_entry_that_lags_behind_has_no_verdict(here: Path, incumbent: Incumbe
     ("arguments", "code", "message"),
     [
         ([CARD_LINE, "no-such-query"], 1, "there is no such query"),
-        (["--entry", "no-such-entry"], 1, "there is no such entry"),
+        (["--entry", "no-such-entry"], 1, "no such entry is in the set or on the waitlist"),
         ([CARD_LINE], 2, "name a folder and a query"),
         ([], 2, "name a folder and a query"),
         ([CARD_LINE, "q1", "--entry", "x"], 2, "use --entry alone"),
