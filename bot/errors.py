@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final, TypeAlias
 
 from bot.text.masking import masked
-from bot.text.plain_text import BLANK, is_shown
+from bot.text.plain_text import is_shown
 
 _LONGEST: Final = 4_000
 """Maximum length of a message or a fix, including what it quotes."""
@@ -140,7 +140,7 @@ def _shortened(text: str, longest: int) -> str:
 
 
 def _printable(text: str) -> str:
-    if text.isprintable() and BLANK.isdisjoint(text):
+    if is_shown(text):
         return text
     return "".join(sign if is_shown(sign) else "\ufffd" for sign in text)
 

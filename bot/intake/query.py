@@ -241,7 +241,7 @@ def fault_of_id(name: str) -> str | None:
         return f"the id has {len(name)} characters, more than {ID_CHARACTERS}"
     if holds_key(name):
         return "the id contains what looks like a key"
-    if not all(map(is_shown, name)):
+    if not is_shown(name):
         return "the id holds characters that cannot be seen, such as a line break or a tab"
     if personal := personal_in_name(name):
         return f"the id holds {personal}"

@@ -23,9 +23,9 @@ def is_invisible(character: str) -> bool:
     return character in BLANK or unicodedata.category(character) in _UNSEEN
 
 
-def is_shown(character: str) -> bool:
-    """Whether ``character`` needs no escape: printable, and not a blank glyph."""
-    return character.isprintable() and character not in BLANK
+def is_shown(text: str) -> bool:
+    """Whether no character of ``text`` needs an escape: all are printable, and none is a blank glyph."""
+    return text.isprintable() and BLANK.isdisjoint(text)
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

@@ -82,11 +82,9 @@ def _add_one(folder: str, near: Sequence[str] = ()) -> str:
     lines = f"`agent: 1`, `name: {name}`, `platform: PLATFORM` (what runs the agent)"
     fix = f"add the agent's app package, or write an agent.yaml of three lines: {lines}"
     ours = next((item for item in near if posixpath.basename(item).casefold() in AGENT_YAML_NAMES), None)
-    return (
-        fix
-        if ours is None
-        else f"if {untrusted(ours)} is meant for Incumbent, give it the key `agent: 1`; if not, {fix}"
-    )
+    if ours is None:
+        return fix
+    return f"if {untrusted(ours)} is meant for Incumbent, give it the key `agent: 1`; if not, {fix}"
 
 
 def _missing(folder: str, near: Sequence[str]) -> InputError:
