@@ -182,9 +182,10 @@ def test_any_number_of_processes_says_the_same(many: Path, incumbent: Incumbent)
     def validated(processes: int, *arguments: str) -> Outcome:
         return incumbent("validate", "--repo", ".", *arguments, "--processes", str(processes))
 
-    whole = validated(1)
-    assert whole.code == 0, whole
-    assert validated(2) == whole
+    for arguments in ((), ("--json",)):
+        whole = validated(1, *arguments)
+        assert whole.code == 0, whole
+        assert validated(2, *arguments) == whole
     break_some(many)
     for arguments in ((), ("--json",)):
         broken = validated(1, *arguments)

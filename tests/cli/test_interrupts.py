@@ -190,7 +190,7 @@ def test_an_interrupt_at_every_call_that_changes_a_file_is_taken_back_or_finishe
 
     scene = scenes(name)
     # What ships with `init` is several dozen files.
-    step = {"init": 23, "import": 9, "admit": 9, "reclassify": 9, "migrate": 9}.get(name, 3)
+    step = {"init": 17, "import": 7, "admit": 7, "reclassify": 7, "migrate": 7}.get(name, 2)
     step = 1 + step // 8 if THOROUGH else step
     total, at, found = 1, 0, Counter[str]()
     while at < total:

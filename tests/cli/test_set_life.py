@@ -316,7 +316,7 @@ def test_a_mistyped_id_gets_the_nearest_one(command: str, platform: Path, incumb
     assert command == "restore" or f"perhaps you meant '{entry}'" in outcome.err
 
 
-def test_a_change_of_classifier_makes_the_set_lag_until_it_is_classified_again(
+def test_a_change_of_classifier_makes_the_set_stale_until_it_is_classified_again(
     platform: Path, incumbent: Incumbent
 ) -> None:
     incumbent("admit", platform / CARD_LINE, "--repo", platform)

@@ -26,7 +26,7 @@ from bot.classifier.visible_text import clean
 CHARACTERS = 20_000
 MOST_SECONDS = 1.0
 """Of processor time, for one search; what is proportional to the text takes a few thousandths."""
-SIZES = (16, 20, 24, 500, 4_000)
+SIZES = (16, 24, 500, 4_000)
 SUSPECT = 0.005
 """Seconds for one of these sizes, after which the whole length is tried."""
 OUR_OWN = {"bot.mcp_server.resources": "reads documents of ours alone"}
@@ -182,10 +182,8 @@ class Attack:
         return text
 
 
-def busiest(
-    pattern: re.Pattern[Any], place: str, methods: frozenset[str], enough: float = MOST_SECONDS
-) -> tuple[float, str]:
-    """The longest time of one search, and what was searched in; after ``enough`` seconds no more is tried."""
+def busiest(pattern: re.Pattern[Any], place: str, methods: frozenset[str]) -> tuple[float, str]:
+    """The longest time of one search, and what was searched in."""
     worst = (0.0, "")
     for before, unit in Attack(pattern).units():
         seconds = 0.0
@@ -202,16 +200,14 @@ def busiest(
                 getattr(pattern, method)(text)
             seconds = time.process_time() - began
             worst = max(worst, (seconds, f"{before!r} {unit!r} x {size}"))
-            if seconds > enough:
+            if seconds > MOST_SECONDS:
                 return worst
     return worst
 
 
 @pytest.mark.parametrize("text", ["(a+)+$", "x.*y.*z!", r"(?:\w|_|-)*\."])
 def test_what_takes_long_is_found(text: str) -> None:
-    """Long for the size of the text: on ordinary patterns one search of it takes less than a thousandth of that."""
-    enough = MOST_SECONDS / 10
-    assert busiest(re.compile(text, re.DOTALL), "", frozenset({"search"}), enough)[0] > enough
+    assert busiest(re.compile(text, re.DOTALL), "", frozenset({"search"}))[0] > MOST_SECONDS
 
 
 def test_no_pattern_takes_long_whatever_it_is_searched_in() -> None:

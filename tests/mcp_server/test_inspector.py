@@ -48,11 +48,14 @@ def one_platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return example_platform(tmp_path_factory.mktemp("inspected"))
 
 
-@pytest.fixture(scope="module")
-def by_http(one_platform: Path) -> Iterator[list[str]]:
-    """How the inspector reaches a server over HTTP."""
-    with http_server(one_platform) as address:
-        yield [address, "--transport", "http"]
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def target(request: pytest.FixtureRequest, one_platform: Path) -> Iterator[list[str]]:
+    """How the inspector reaches a server, over either transport."""
+    if request.param == "stdio":
+        yield command(one_platform)
+    else:
+        with http_server(one_platform) as address:
+            yield [address, "--transport", "http"]
 
 
 def inspect(target: list[str], method: str, *more: str) -> Any:
@@ -70,22 +73,21 @@ def inspect(target: list[str], method: str, *more: str) -> Any:
     return json.loads(ended.stdout)
 
 
-def test_it_lists_the_tools_the_resources_and_the_prompts(by_http: list[str]) -> None:
-    assert {tool["name"] for tool in inspect(by_http, "tools/list")["tools"]} == READING
-    uris = {resource["uri"] for resource in inspect(by_http, "resources/list")["resources"]}
+def test_it_lists_the_tools_the_resources_and_the_prompts(target: list[str]) -> None:
+    assert {tool["name"] for tool in inspect(target, "tools/list")["tools"]} == READING
+    uris = {resource["uri"] for resource in inspect(target, "resources/list")["resources"]}
     assert uris == {f"incumbent://{name}" for name in ("taxonomy", "config", "eval-sets", "entries", "report")}
-    prompts = {prompt["name"] for prompt in inspect(by_http, "prompts/list")["prompts"]}
+    prompts = {prompt["name"] for prompt in inspect(target, "prompts/list")["prompts"]}
     assert prompts == {"triage_eval_set", "write_queries_for_gap"}
 
 
-def test_it_gets_the_answer_that_the_sdk_gets_over_either_transport(by_http: list[str], one_platform: Path) -> None:
+def test_it_gets_the_answer_that_the_sdk_gets(target: list[str], one_platform: Path) -> None:
     arguments = ("--tool-arg", f"folder={CARD_LINE}", "--tool-arg", "only=all", "--tool-arg", "limit=3")
+    answer = inspect(target, "tools/call", "--tool-name", "classify_to_verdict", *arguments)
     expected = ask(in_process(one_platform), "classify_to_verdict", folder=CARD_LINE, only="all", limit=3)
-    for target in (command(one_platform), by_http):
-        answer = inspect(target, "tools/call", "--tool-name", "classify_to_verdict", *arguments)
-        assert answer["structuredContent"] == expected
+    assert answer["structuredContent"] == expected
 
 
-def test_it_reads_a_resource(by_http: list[str]) -> None:
-    answer = inspect(by_http, "resources/read", "--uri", "incumbent://entries")
+def test_it_reads_a_resource(target: list[str]) -> None:
+    answer = inspect(target, "resources/read", "--uri", "incumbent://entries")
     assert json.loads(answer["contents"][0]["text"])["total"] == 5

@@ -64,11 +64,14 @@ def ended_quietly(process: subprocess.Popen[bytes]) -> None:
     assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("both", [True, False])
-def test_a_client_that_waits_for_no_answer_is_no_bug(both: bool, platform: Path) -> None:
+MANY = b"\n".join([PING, b"{", STATUS] * 30)
+
+
+@pytest.mark.parametrize(("said", "both"), [(PING, True), (STATUS, False), (b"{", True), (MANY, True), (MANY, False)])
+def test_a_client_that_waits_for_no_answer_is_no_bug(said: bytes, both: bool, platform: Path) -> None:
     with greeted(platform) as process:
         assert process.stdin is not None
-        process.stdin.write(b"\n".join([PING, b"{", STATUS] * 30) + b"\n")
+        process.stdin.write(said + b"\n")
         process.stdin.flush()
         leave(process, both=both)
         ended_quietly(process)

@@ -276,9 +276,9 @@ def test_a_call_that_is_cancelled_or_left_stops_asking_and_no_process_stays(plat
             assert talk.process.stdin is not None
             talk.process.stdin.close()
             talk.process.wait(timeout=PATIENCE)
-        asked = len(model.requests)
+        left = len(model.requests)
         time.sleep(4 * PAUSE)
-        assert len(model.requests) == asked < 100
+        assert len(model.requests) == left < asked + 50
 
 
 def wait_for(so: Any) -> None:

@@ -178,7 +178,7 @@ def test_any_endpoint_that_a_config_names_is_measured(
                     "--config",
                     str(path),
                     "--every",
-                    "90",
+                    "45",
                     "--json",
                     *(["--undefended", undefended] if undefended else []),
                 ]

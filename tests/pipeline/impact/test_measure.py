@@ -153,7 +153,7 @@ def test_a_config_alone_asks_nobody() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "9.9.9"])
-def test_where_nothing_changes_nobody_is_asked_even_if_entries_lag_behind(version: str) -> None:
+def test_where_nothing_changes_nobody_is_asked_even_if_entries_are_stale(version: str) -> None:
     stale = member("r1", {"a": 0.9}, BASE.called("0.9.0"))
     known = stale.model_copy(update={"classified": stale.classified.model_copy(update={"samples": 9})})
     found = measured(platform(BASE, known), platform(BASE.called(version), known), agents({"q1": "x"}))

@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,18 +140,14 @@ def overflow(page: Page) -> str | None:
     return found
 
 
-COLOURS: Final = ("color-contrast", "link-in-text-block")
-"""The rules of axe-core whose answer hangs on colours."""
-
-
-def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """What axe-core finds in the page, by all its rules or by ``rules`` alone: rule, element and why.
+def violations(page: Page) -> list[str]:
+    """What axe-core finds in the page: rule, element and why.
 
     It is evaluated through the protocol of the developer tools, since the policy of the page lets no other script in.
     """
     session = page.context.new_cdp_session(page)
     session.send("Runtime.evaluate", {"expression": _axe(), "returnByValue": False})
-    options = {"resultTypes": ["violations"], "preload": False} | ({"runOnly": list(rules)} if rules else {})
+    options = {"resultTypes": ["violations"], "preload": False}
     answer = session.send(
         "Runtime.evaluate",
         {"expression": f"axe.run(document, {json.dumps(options)})", "awaitPromise": True, "returnByValue": True},
