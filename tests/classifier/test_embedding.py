@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from bot.classifier.embedded import embedding as remembered
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import (
-    MANY_TEXTS,
     READ_TOKENS,
+    TOKENS_TOGETHER,
     WIDTH,
     E5Embedder,
     RememberingEmbedder,
     installed_embedder,
 )
+from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights
 
 pytestmark = pytest.mark.skipif(installed_embedder() is None, reason="the package of embeddings is not installed here")
 
@@ -28,7 +29,13 @@ LONG = '{"a":' * 400
 
 @pytest.fixture(scope="module")
 def embedder() -> E5Embedder:
-    return E5Embedder()
+    path = find_weights()
+    assert path is not None
+    return E5Embedder(path)
+
+
+def test_an_embedder_is_named_by_its_weights(embedder: E5Embedder) -> None:
+    assert embedder.name == f"e5-{SHIPPED_DIGEST[:12]}"
 
 
 def test_of_a_text_of_many_tokens_the_beginning_is_read(embedder: E5Embedder) -> None:
@@ -38,7 +45,7 @@ def test_of_a_text_of_many_tokens_the_beginning_is_read(embedder: E5Embedder) ->
 
 
 def test_a_text_has_the_same_bytes_alone_and_among_many(embedder: E5Embedder) -> None:
-    texts = [f"Where is parcel {number}?" for number in range(MANY_TEXTS)]
+    texts = [f"Where is parcel {number}?" + " I ask again." * (number % 7) for number in range(TOKENS_TOGETHER // 4)]
     alone = np.concatenate([embedder.embed([text]) for text in texts])
     assert embedder.embed(texts).tobytes() == alone.tobytes()
     assert embedder.embed([]).shape == (0, WIDTH)

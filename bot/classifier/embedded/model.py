@@ -207,7 +207,7 @@ class FittedModel:
         if not queries or not self.capabilities:
             return np.zeros((len(queries), len(self.capabilities), self.members))
         rows = self.space.rows(queries)
-        with one_thread("blas"):
+        with one_thread():
             if many:
                 scores = self.reference.products(rows, self._weights, self._by_term)
             else:
