@@ -96,14 +96,14 @@ def test_a_long_run_of_courtesies_is_read_in_time(run: str) -> None:
     text = (run * 8_000)[:8_000]
     started = time.process_time()
     plain(text)
-    asking([text], None)
+    asking([[text]], None)
     assert time.process_time() - started < 2
 
 
 @given(st.text(max_size=200))
 def test_something_is_left_of_any_text(text: str) -> None:
     assert bool(plain(text).strip()) or not text.strip() or not plain(text)
-    assert len(core([text], asking([text], None))) == 1
+    assert len(core([text], asking([[text]], None)[0])) == 1
 
 
 def test_sentences_end_with_their_signs_and_lines() -> None:
@@ -129,8 +129,8 @@ def test_a_courtesy_is_not_embedded() -> None:
         def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
             raise AssertionError(texts)
 
-    assert asking(["Good morning! Show my tickets. Many thanks."], Nothing()) == [False, True, False]
-    assert asking(["Hello! Thanks."], Nothing()) == [True, True]
+    assert asking([["Good morning! Show my tickets. Many thanks."]], Nothing()) == [[False, True, False]]
+    assert asking([["Hello! Thanks."]], Nothing()) == [[True, True]]
 
 
 def test_background_is_left_out_and_the_surest_sentence_never() -> None:
@@ -143,22 +143,26 @@ def test_background_is_left_out_and_the_surest_sentence_never() -> None:
             "cut": 0.0,
         }
     )
-    assert background.asking(["Show it.", "x" * 90], Lengths()) == [True, False]
-    assert background.asking(["Show it.", "The long plan is attached."], Lengths()) == [True, True]
-    assert background.asking(["y" * 35, "x" * 90], Lengths()) == [True, False]
+
+    def told_apart(*parts: str) -> list[bool]:
+        return background.asking(parts, Lengths().embed(parts))
+
+    assert told_apart("Show it.", "x" * 90) == [True, False]
+    assert told_apart("Show it.", "The long plan is attached.") == [True, True]
+    assert told_apart("y" * 35, "x" * 90) == [True, False]
 
 
 def test_what_a_text_asks_is_its_asking_sentences_and_those_that_were_not_judged() -> None:
     assert core(["One. Two.", "Three."], [True, False, True]) == ("one", "three")
     assert core(["One. Two.", "Three."], [False]) == ("two", "three")
-    assert asking(["One. Two.", "Three."], None) == [True] * 3
-    assert asking(["a. " * (JUDGED + 5), "b."], None) == [True] * JUDGED
+    assert asking([["One. Two.", "Three."], ["Four."]], None) == [[True] * 3, [True]]
+    assert asking([["a. " * (JUDGED + 5), "b."]], None) == [[True] * JUDGED]
 
 
 def test_of_a_long_query_the_first_sentences_are_judged() -> None:
     turns = ["x" * 700 + ". Two.", "y" * 700 + ". " + "z" * 200 + ". Three.", "Four."]
-    assert asking(turns, None) == [True] * 3
-    assert asking([f"{'x' * JUDGED_CHARACTERS}. Two."], None) == []
+    assert asking([turns], None) == [[True] * 3]
+    assert asking([[f"{'x' * JUDGED_CHARACTERS}. Two."]], None) == [[]]
     assert core(["z" * JUDGED_CHARACTERS + ". Two."], [])[0].endswith("two")
 
 

@@ -174,8 +174,7 @@ def _shared(known: Sequence[str], cues: Cues) -> tuple[list[int], list[int], lis
 def _asking(reads: Sequence[ReadText], embedder: Embedder | None) -> NDArray[np.uint8]:
     """For each text a row of bits: which of its sentences are no background."""
     bits = np.ones((len(reads), JUDGED), np.uint8)
-    for row, read in zip(bits, reads, strict=True):
-        judged = asking(read.turns, embedder)
+    for row, judged in zip(bits, asking([read.turns for read in reads], embedder), strict=True):
         row[: len(judged)] = judged
     return np.packbits(bits, axis=1)
 

@@ -333,20 +333,23 @@ class Background:
     def of(held: dict[str, Any]) -> Background:
         """As the data file has it."""
         return Background(
-            np.array(held["weights"]),
+            # With whole components their products are whole numbers below 2⁵³: the sum is exact in any order.
+            np.rint(np.array(held["weights"]) * _GRID) / _GRID,
             held["intercept"],
             np.array(held["context_weights"]),
             held["context_intercept"],
             held["cut"],
         )
 
-    def asking(self, parts: Sequence[str], embedder: Embedder) -> list[bool]:
-        """Which sentences are no background; at least the one that is least so."""
-        alone = embedder.embed(parts) / SCALE @ self.weights + self.intercept
+    def asking(self, parts: Sequence[str], vectors: NDArray[np.int8]) -> list[bool]:
+        """Which sentences are no background, at least the one that is least so; ``vectors`` are their embeddings."""
+        alone = vectors @ self.weights / SCALE + self.intercept
         scores = (in_context(parts, alone) @ self.context_weights + self.context_intercept).round(6).tolist()
         least = min(self.cut, max(scores))
         return [score >= least for score in scores]
 
+
+_GRID: Final = 2.0**24
 
 _SUREST: Final = 8.0
 """A sentence alone is not surer than that: its embedding says no more."""
@@ -412,21 +415,42 @@ def background() -> Background:
     return Background.of(json.loads(_DATA.read_text(encoding="utf-8")))
 
 
-def asking(turns: Sequence[str], embedder: Embedder | None) -> list[bool]:
-    """Which of the first sentences of ``turns`` are no background; without an embedder all of them."""
-    found: list[bool] = []
-    left_over = JUDGED_CHARACTERS
+def asking(queries: Sequence[Sequence[str]], embedder: Embedder | None) -> list[list[bool]]:
+    """Which of the first sentences of each of ``queries`` (turns) are no background; without an embedder all of them.
+
+    What has to be embedded is embedded together.
+    """
+    read = [_first_sentences(turns) for turns in queries]
+    # Nothing is embedded for a courtesy, nor for a single sentence.
+    several = [part for turns in read for _, telling in turns if len(telling) > 1 for part in telling]
+    vectors = embedder.embed(several) if embedder is not None and several else None
+    found: list[list[bool]] = []
+    start = 0
+    for turns in read:
+        own: list[bool] = []
+        for parts, telling in turns:
+            judged = [True] * len(telling)
+            if vectors is not None and len(telling) > 1:
+                judged = background().asking(telling, vectors[start : start + len(telling)])
+                start += len(telling)
+            left = iter(judged)
+            own += [not telling or (part in telling and next(left)) for part in parts]
+        found.append(own)
+    return found
+
+
+def _first_sentences(turns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+    """Of each turn the sentences that may be background, and those of them that are no courtesy."""
+    found: list[tuple[list[str], list[str]]] = []
+    number, left_over = 0, JUDGED_CHARACTERS
     for turn in turns:
-        own = sentences(turn)[: JUDGED - len(found)]
+        own = sentences(turn)[: JUDGED - number]
         lengths = list(accumulate(map(len, own)))
         parts = own[: bisect_right(lengths, left_over)]
         left_over -= sum(map(len, own))
-        # Nothing is embedded for a courtesy, nor for a single sentence.
+        number += len(parts)
         telling = [part for part in parts if not courteous(part)] if _may_be_courteous(turn, parts) else parts
-        several = embedder is not None and len(telling) > 1
-        judged = background().asking(telling, embedder) if several and embedder is not None else [True] * len(telling)
-        left = iter(judged)
-        found += [not telling or (part in telling and next(left)) for part in parts]
+        found.append((parts, telling))
     return found
 
 
