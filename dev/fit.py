@@ -1,7 +1,7 @@
 """Fit the shipped taxonomy anew: python -m dev.fit; writes bot/classifier/embedded/fitted/ (docs/classifier.md).
 
-A fit for each way that the classifier runs: with sentence embeddings and without.  Tests check that what is there was
-fitted on the taxonomy as it is.
+One fit ships, with sentence embeddings; without them, the model is fitted at first use.  Tests check that what is there
+was fitted on the taxonomy as it is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
+from bot.classifier.embedded.model import model_digest, to_arrays
 from bot.config import load_config
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
@@ -29,16 +30,15 @@ def main() -> int:
     settings = load_config(root, frozenset(taxonomy.by_id)).classifier
     SHIPPED.folder.mkdir(exist_ok=True)
     before = set(SHIPPED.folder.glob("*.npz"))
-    written: set[Path] = set()
-    for each in (embedder, None):
-        begun = time.monotonic()
-        backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(SHIPPED.folder), each)
-        backend.fit()
-        path = SHIPPED.file(backend.key)
-        written.add(path)
-        print(f"{path.name}: {path.stat().st_size:,} bytes, {time.monotonic() - begun:.1f} s")
-    for path in before - written:
-        path.unlink()
+    begun = time.process_time()
+    backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(SHIPPED.folder), embedder)
+    size = len(backend.fit().rows)
+    path = SHIPPED.file(backend.key)
+    for other in before - {path}:
+        other.unlink()
+    each = path.stat().st_size / size
+    print(f"{path.name}: {path.stat().st_size:,} bytes, {each:.0f} an exemplar, {time.process_time() - begun:.1f} s")
+    print(f"digest: {model_digest(to_arrays(backend.fit()))}")
     return 0
 
 

@@ -36,7 +36,6 @@ import numpy as np
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.kernel import gram
 from bot.classifier.embedded.model import FittedModel, rows_by_text, to_arrays
 from bot.config import Curation, load_config
 from bot.consolidator.counterfactuals import Turn
@@ -217,7 +216,7 @@ def fitting() -> float:
     taxonomy, model = _fitted()
     known = rows_by_text(to_arrays(model), None)
     settings = load_config(WorkingTree(REPOSITORY), None).classifier
-    kernel = gram(model.rows) + np.eye(len(model.rows), dtype=np.float32)
+    kernel = np.eye(len(model.rows)) + 1.0
     return _promise(
         f"fit {len(kernel):,} exemplars, rows known, over a bare inversion of a matrix of their number",
         _paired(

@@ -16,7 +16,6 @@ import pytest
 from numpy.typing import NDArray
 
 from bot.classifier.embedded import backend as backends
-from bot.classifier.embedded import model as fitted_models
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
@@ -166,18 +165,11 @@ def test_a_restored_model_predicts_the_same_bits(
     assert again.probabilities(texts).tobytes() == model.probabilities(texts).tobytes()
 
 
-def test_queries_judged_together_have_the_bits_that_each_has_alone_in_the_order_of_one_sum(
-    exemplary: Taxonomy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queries_judged_together_have_the_bits_that_each_has_alone(exemplary: Taxonomy) -> None:
     model = fit_model(exemplary, SETTINGS, SAMPLES)
     texts = [[text] for text in (*PLAIN, "Hi, could you put that in a table, please?", "Покажи фото", "", "表にして")]
     together = model.probabilities(texts).tobytes()
     assert together == np.concatenate([model.probabilities([turns]) for turns in texts]).tobytes()
-    assert together == model.probabilities(texts, many=True).tobytes()
-    # Every number is near enough to a border then: all are sums in the order of the exemplars.
-    monkeypatch.setattr(fitted_models, "UNSURE", 1.0)
-    assert together == model.probabilities(texts).tobytes()
-    assert together == model.probabilities(texts, many=True).tobytes()
 
 
 def test_many_queries_have_the_findings_that_each_has_alone(
@@ -194,7 +186,6 @@ def test_many_queries_have_the_findings_that_each_has_alone(
         )
     ]
     alone = [finding for each in asked for _, finding in fitted.infer([each])]
-    monkeypatch.setattr(backends, "_MANY", 2)
     monkeypatch.setattr(backends, "_TOGETHER", 8)
     assert [finding for _, finding in fitted.infer(asked)] == alone
 
@@ -234,15 +225,19 @@ def test_a_damaged_model_is_fitted_again(
         {"embedding": np.zeros((3, 384), np.int8)},
         {"cues": np.zeros((1, 5), np.int8)},
         {"cues": -1},
-        {"places": 65_535},
-        {"ends": 0},
-        {"ends": np.zeros(0, np.int32)},
+        {"gaps": 255},
+        {"sizes": 0},
+        {"sizes": np.zeros(0, np.int32)},
         {"values": np.zeros(1, np.uint8)},
         {"digests": np.zeros(8, np.uint8)},
         {"intercepts": np.zeros(1)},
         {"calibration": np.zeros((1, 3))},
         {"weights": None},
-        {"weights": float("nan")},
+        {"unit": float("nan")},
+        {"unit": 3.0},
+        {"intercepts": float("inf")},
+        {"basis": np.zeros(3, np.uint8)},
+        {"taught": np.zeros(3, np.int32)},
     ],
 )
 def test_arrays_of_no_such_model_are_refused(exemplary: Taxonomy, change: dict[str, object]) -> None:

@@ -145,7 +145,7 @@ def saved(array: Any) -> bytes:
     return buffer.getvalue()
 
 
-HUGE = b'{"format":1,"key":"key","digest":"","arrays":{"weights":{"dtype":"float64","shape":[400000000,400000000]}}}'
+HUGE = b'{"format":2,"key":"key","digest":"","arrays":{"weights":{"dtype":"float64","shape":[400000000,400000000]}}}'
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,9 @@ HUGE = b'{"format":1,"key":"key","digest":"","arrays":{"weights":{"dtype":"float
         pytest.param(lambda whole: rewritten(whole, metadata=b"\xff\xfe"), id="metadata that are no text"),
         pytest.param(lambda whole: rewritten(whole, metadata=HUGE), id="an array larger than any memory"),
         pytest.param(lambda whole: rewritten(whole, metadata=HUGE.replace(b"4", b"-4")), id="a negative shape"),
-        pytest.param(lambda whole: rewritten(whole, zipfile.ZIP_DEFLATED), id="compressed, so that it could be a bomb"),
+        pytest.param(lambda whole: rewritten(whole, zipfile.ZIP_LZMA), id="compressed in a way of its own"),
+        pytest.param(lambda whole: rewritten(whole, zipfile.ZIP_DEFLATED, weights=bytes(10**8)), id="a bomb"),
+        pytest.param(lambda whole: rewritten(whole, zipfile.ZIP_DEFLATED, metadata=bytes(10**8)), id="another bomb"),
     ],
 )
 def test_a_hostile_file_is_as_good_as_none(cache: ModelCache, damage: Any) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from bot.classifier.embedded import kernel as tiles
-from bot.classifier.embedded.fitting import Regression, _authors, _folds, _inverse, fit_model
-from bot.classifier.embedded.model import best_threshold, calibrate, rows_by_text, sigmoid, to_arrays
+from bot.classifier.embedded import kernel
+from bot.classifier.embedded.exact import Floats, sigmoid
+from bot.classifier.embedded.fitting import Regression, fit_model, folds_of
+from bot.classifier.embedded.inverse import Inverse
+from bot.classifier.embedded.model import best_threshold, calibrate, rows_by_text, to_arrays
 from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.classifier.model import Progress
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
@@ -84,13 +87,13 @@ def test_what_nobody_can_tell_is_neither_positive_nor_negative() -> None:
 
 def test_the_threshold_separates_what_can_be_separated_in_the_middle_of_the_gap() -> None:
     scores = np.array([-3.0, -2.0, 1.0, 2.0])
-    assert best_threshold(scores, np.array([False, False, True, True]), np.ones(4)) == -0.5
+    assert best_threshold(scores, np.array([False, False, True, True])) == -0.5
 
 
 def test_the_threshold_has_the_best_phi() -> None:
     scores = np.arange(10.0)
     truth = np.array([False] * 6 + [True, False, True, True])
-    threshold = best_threshold(scores, truth, np.ones(10))
+    threshold = best_threshold(scores, truth)
 
     def phi(cut: float) -> float:
         return float(np.corrcoef(scores >= cut, truth)[0, 1])
@@ -105,7 +108,7 @@ def test_the_threshold_has_the_best_phi() -> None:
 )
 def test_a_calibration_is_one_half_at_its_threshold_and_never_falls(items: list[tuple[float, bool]]) -> None:
     scores, truth = np.array([score for score, _ in items]), np.array([truth for _, truth in items])
-    calibration = calibrate(scores, truth, np.ones(len(items)))
+    calibration = calibrate(scores, truth)
     assert np.isfinite([calibration.threshold, calibration.below, calibration.above]).all()
     assert calibration.below > 0
     assert calibration.above > 0
@@ -115,7 +118,7 @@ def test_probabilities_follow_the_frequencies_of_the_scores() -> None:
     generator = np.random.default_rng(1)
     scores = generator.normal(0, 3, 4000)
     truth = generator.random(4000) < sigmoid(2 * (scores - 1))
-    calibration = calibrate(scores, truth, np.ones(4000))
+    calibration = calibrate(scores, truth)
     assert calibration.threshold == pytest.approx(1.0, abs=0.25)
     assert calibration.below == pytest.approx(2.0, rel=0.25)
     assert calibration.above == pytest.approx(2.0, rel=0.25)
@@ -138,7 +141,7 @@ def test_the_same_exemplars_and_seed_give_the_same_bits(exemplary: Taxonomy) -> 
     assert bits(exemplary) == bits(exemplary)
 
 
-def test_another_seed_draws_other_folds(exemplary: Taxonomy) -> None:
+def test_another_seed_draws_otherfolds_of(exemplary: Taxonomy) -> None:
     assert bits(exemplary)["weights"] != bits(exemplary, seed=1)["weights"]
 
 
@@ -188,37 +191,54 @@ def test_a_member_gives_no_weight_to_what_it_left_out(exemplary: Taxonomy) -> No
     assert silent.any(axis=0).all()
 
 
-def test_leaving_exemplars_out_is_fitting_without_them() -> None:
-    generator = np.random.default_rng(3)
-    points = generator.normal(size=(30, 4)).astype(np.float32)
-    kernel = (points @ points.T).astype(np.float64)
-    targets = generator.choice(np.array([-1, 1], np.float32), (30, 2))
-    out = np.array([3, 4, 17])
-    inverse = _inverse(kernel.copy(), 0.5)
-    regression = Regression(inverse, inverse @ targets, targets, np.zeros(2))
-    left = np.setdiff1d(np.arange(30), out)
-    fewer = np.linalg.solve(kernel[np.ix_(left, left)] + 0.5 * np.eye(27), targets[left])
-    assert regression.without(out)[left] == pytest.approx(fewer, abs=1e-9)
-    assert (regression.without(out)[out] == 0).all()
-    scores = regression.left_out([out])[out]
-    assert scores == pytest.approx(kernel[np.ix_(out, left)] @ fewer, abs=1e-9)
+def positive(size: int) -> Floats:
+    """A symmetric positive matrix."""
+    points = np.random.default_rng(5).normal(size=(size, 4))
+    squares = (points * points).sum(axis=1)
+    found: Floats = np.exp(points @ points.T - squares[:, None] / 2 - squares / 2)
+    return found.astype(np.float32).astype(np.float64)
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 30])
-def test_a_matrix_is_inverted_tile_by_tile(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiles, "TILE", 8)
-    points = np.random.default_rng(5).normal(size=(size, 4)).astype(np.float32)
-    kernel = (points @ points.T).astype(np.float64)
-    wanted = np.linalg.inv(kernel + 0.5 * np.eye(size))
-    assert _inverse(kernel, 0.5) == pytest.approx(wanted, abs=1e-9)
+def in_tiles(matrix: Floats) -> Iterator[list[NDArray[np.float32]]]:
+    cuts = kernel.spans(len(matrix))
+    for number, one in enumerate(cuts):
+        yield [matrix[one, other].astype(np.float32) for other in cuts[: number + 1]]
 
 
-def test_the_number_of_cores_does_not_move_a_bit(exemplary: Taxonomy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiles, "TILE", 16)
+@pytest.mark.parametrize("size", [1, 31, 384, 385, 900])
+def test_an_inverse_is_that_of_a_library_and_so_are_its_parts(size: int) -> None:
+    wanted = np.linalg.inv(positive(size) + 0.5 * np.eye(size))
+    inverse = Inverse.of(in_tiles(positive(size)), 0.5)
+    assert inverse.times(np.eye(size)) == pytest.approx(wanted, abs=1e-4)
+    values = np.random.default_rng(6).normal(size=(size, 2))
+    for places in (np.arange(size), np.arange(0, size, 3), np.arange(size // 2, size)):
+        solved = np.linalg.solve(wanted[np.ix_(places, places)], values[places])
+        assert inverse.solve_block(places, values[places]) == pytest.approx(solved, abs=1e-3)
+
+
+@pytest.mark.parametrize("groups", [[[3, 4, 17]], [[5], [0, 29], [7, 8]], [list(range(100, 500)), [3], [599]]])
+def test_leaving_exemplars_out_is_fitting_without_them(groups: list[list[int]]) -> None:
+    size = max(map(max, groups)) + 10
+    similar = positive(size)
+    targets = np.random.default_rng(3).choice(np.array([-1.0, 1.0]), (size, 2))
+    inverse = Inverse.of(in_tiles(similar), 0.5)
+    regression = Regression(inverse, inverse.times(targets), targets, np.zeros(2))
+    scores = regression.left_out([np.array(group) for group in groups])
+    for out in map(np.array, groups):
+        left = np.setdiff1d(np.arange(size), out)
+        fewer = np.linalg.solve(similar[np.ix_(left, left)] + 0.5 * np.eye(len(left)), targets[left])
+        (member,) = regression.without([out])
+        assert member[left] == pytest.approx(fewer, abs=1e-3)
+        assert (member[out] == 0).all()
+        assert scores[out] == pytest.approx(similar[np.ix_(out, left)] @ fewer, abs=1e-3)
+
+
+def test_the_number_of_cores_does_not_move_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for cores in (1, 2, 5):
-        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
-        found.append(bits(exemplary))
+        monkeypatch.setattr(kernel, "cpu_count", lambda cores=cores: cores)
+        inverse = Inverse.of(in_tiles(positive(900)), 0.5)
+        found.append(inverse.times(np.eye(900)).tobytes() + inverse.block(np.arange(0, 900, 2))[1][0].tobytes())
     assert found[0] == found[1] == found[2]
 
 
@@ -253,21 +273,11 @@ def test_an_unknown_label_teaches_nothing(doubtful: str, low: float, high: float
 
 def test_an_exemplar_and_its_translations_are_left_out_together(tabled: Taxonomy) -> None:
     data = training_data(tabled)
-    folds = _folds(data, SETTINGS, 3)
+    folds = folds_of(data, SETTINGS, 3)
     assert sorted(np.concatenate(folds).tolist()) == list(range(len(data.exemplars)))
     for fold in folds:
         ids = {data.ids[place] for place in fold}
         assert {place for place, id in enumerate(data.ids) if id in ids} == set(fold.tolist())
-
-
-@pytest.mark.parametrize(("hands", "groups"), [(1, 6), (2, 6), (3, 3)])
-def test_what_one_author_wrote_is_left_out_together_where_there_are_several(hands: int, groups: int) -> None:
-    rows = tuple(
-        Exemplar(id=f"e-{number}", hand=f"hand-{number % hands}", turns=(f"text {number}",), exercises=("a",))
-        for number in range(6)
-    )
-    data = training_data(taxonomy(intent("a", exemplars=Exemplars(positive=("any",))), exemplars=rows))
-    assert len(_authors(data)) == groups
 
 
 def test_rows_that_are_known_are_not_made_again(exemplary: Taxonomy) -> None:
@@ -277,6 +287,7 @@ def test_rows_that_are_known_are_not_made_again(exemplary: Taxonomy) -> None:
         return lambda done, total: progress.append((name, done, total))
 
     model = fit_model(exemplary, SETTINGS, SAMPLES, stages=stages)
+    # A step for the only row of tiles, one for each member, one for what is held out.
     fitting = [("fitting", step, SAMPLES + 2) for step in range(SAMPLES + 3)]
     assert {name for name, *_ in progress} == {"reading exemplars", "fitting"}
     assert progress[-len(fitting) :] == fitting

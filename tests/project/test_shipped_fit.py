@@ -1,12 +1,10 @@
-"""The fits that ship are those of the shipped taxonomy, for each way that the classifier runs."""
+"""The fit that ships is that of the shipped taxonomy."""
 
 from __future__ import annotations
 
-import pytest
-
 from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import Embedder, installed_embedder
+from bot.classifier.embedded.embedding import installed_embedder
 from bot.config import load_config
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
@@ -15,17 +13,22 @@ from tests.factories import REPOSITORY
 AGAIN = "python -m dev.fit"
 
 
-@pytest.mark.parametrize("embedder", [installed_embedder(), None], ids=["embedding", "words"])
-def test_nothing_is_fitted_at_first_use(embedder: Embedder | None) -> None:
+MOST_BYTES = 750
+"""For each exemplar."""
+
+
+def test_nothing_is_fitted_at_first_use() -> None:
     tree = WorkingTree(REPOSITORY)
     taxonomy = load_taxonomy(tree)
     settings = load_config(tree, frozenset(taxonomy.by_id)).classifier
+    embedder = installed_embedder()
     backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(None), embedder)
     assert SHIPPED.load(backend.key) is not None, f"the shipped fit is of another taxonomy or method: {AGAIN}"
     assert backend.fit().capabilities
     assert backend.handed_over() is None
+    assert SHIPPED.file(backend.key).stat().st_size <= MOST_BYTES * len(backend.fit().rows)
 
 
 def test_no_other_fit_ships() -> None:
     assert SHIPPED.folder is not None
-    assert len(list(SHIPPED.folder.glob("*.npz"))) == 2, AGAIN
+    assert len(list(SHIPPED.folder.glob("*.npz"))) == 1, AGAIN

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.classifier.embedded.cache import Arrays, ModelCache
 from bot.classifier.embedded.embedding import Embedder, RememberingEmbedder
@@ -41,6 +41,9 @@ from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 
+if TYPE_CHECKING:
+    from bot.classifier.embedded.preview import Preview
+
 SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"), shipped=True)
 """The fitted models of the shipped taxonomy (dev/fit.py)."""
 
@@ -49,9 +52,6 @@ _TOGETHER: Final = 128
 
 _EMBEDDED_TOGETHER: Final = 1
 """The same with an embedder, which takes far longer: texts are embedded one by one."""
-
-_MANY: Final = 500
-"""From so many queries on it pays to prepare the model for them."""
 
 _AGENTS: Final = 16
 """Of how many agents, those asked about last, the tools stay read."""
@@ -62,7 +62,7 @@ class EmbeddedBackend:
 
     The model ships with the product, or is restored from ``cache``, or fitted when it is first asked for.  ``samples``
     is the number of members; ``embedder`` is used unless ``settings`` say that none is; ``stages`` shows how far the
-    fitting is.
+    fitting is.  With ``preview``, a quick model serves where the exemplars differ little from those of a fitted one.
     """
 
     def __init__(
@@ -73,12 +73,16 @@ class EmbeddedBackend:
         cache: ModelCache,
         embedder: Embedder | None = None,
         stages: Stages = silent,
+        *,
+        preview: bool = False,
     ) -> None:
         self._taxonomy = taxonomy
         self._settings = settings
         self._samples = samples
         self._cache = cache
         self._stages = stages
+        self._may_preview = preview
+        self._preview: str | None = None
         used = embedder if settings.embedding == "auto" else None
         self._embedder = None if used is None else RememberingEmbedder(used, cache)
         self._fitting = Lock()
@@ -116,7 +120,7 @@ class EmbeddedBackend:
             asked = [replace(request, capabilities=_asked(request)) for request in together]
             found = [
                 {name: consensus_of(row) for name, row in probabilities.items()}
-                for probabilities in self._probabilities(asked, many=len(requests) >= _MANY)
+                for probabilities in self._probabilities(asked)
             ]
             texts = [request.turns for request, consensus in zip(together, found, strict=True) if consensus]
             judged = iter(self.fit().familiarity.judge_all(texts) if texts else ())
@@ -147,16 +151,14 @@ class EmbeddedBackend:
     def _new_index(self, tools: tuple[Tool, ...], starters: tuple[str, ...]) -> ToolIndex:
         return ToolIndex(tools, starters, self._embedder)
 
-    def _probabilities(
-        self, requests: Sequence[InferenceRequest], *, many: bool = False
-    ) -> list[dict[str, Sequence[float]]]:
+    def _probabilities(self, requests: Sequence[InferenceRequest]) -> list[dict[str, Sequence[float]]]:
         """For each of ``requests``, by capability what each member says of it; 0 of one that has no exemplars."""
         asked = [place for place, request in enumerate(requests) if request.capabilities]
         unknown = (0.0,) * self._samples
         found: list[dict[str, Sequence[float]]] = [dict.fromkeys(request.capabilities, unknown) for request in requests]
         if asked:
             model = self.fit()
-            rows = model.probabilities([requests[place].turns for place in asked], many=many).tolist()
+            rows = model.probabilities([requests[place].turns for place in asked]).tolist()
             for place, own in zip(asked, rows, strict=True):
                 known = zip(model.capabilities, own, strict=True)
                 found[place] |= {name: row for name, row in known if name in found[place]}
@@ -166,6 +168,12 @@ class EmbeddedBackend:
         """The model, restored or fitted by now; of several threads that come at once, one does it for all."""
         with self._fitting:
             return self._model
+
+    @property
+    def preview(self) -> str | None:
+        """Why the model is none that was fitted on the exemplars as they are; ``None`` if it is."""
+        self.fit()
+        return self._preview
 
     def held_out(self, bar: Bar) -> dict[str, HeldOutExemplars]:
         """How the fit judges exemplars that it was made without, by capability; what reaches its ``bar`` is tagged."""
@@ -180,9 +188,9 @@ class EmbeddedBackend:
         return f"{kind_of(self._embedder)}-{digest}"
 
     def handed_over(self) -> Arrays | None:
-        """The model for the same backend on another machine; ``None`` where it ships with the product."""
+        """The model for this backend elsewhere; ``None`` where it ships with the product or is a preview."""
         model = self.fit()
-        return None if SHIPPED.load(self.key) is not None else to_arrays(model)
+        return None if self._preview is not None or SHIPPED.load(self.key) is not None else to_arrays(model)
 
     def hand_over(self, arrays: Arrays) -> None:
         """Use the model that the same backend was :meth:`handed_over` elsewhere, before it is first asked for."""
@@ -194,9 +202,26 @@ class EmbeddedBackend:
             model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples, self._embedder)
             if model is not None:
                 return model
+        quick = self._quick() if self._may_preview else None
+        if quick is not None:
+            self._preview = quick.why
+            return quick.model
         model = self._fitted()
         self._cache.store(self.key, to_arrays(model))
         return model
+
+    def _quick(self) -> Preview | None:
+        """A preview by the model that was stored last, or by the one that ships."""
+        from bot.classifier.embedded.preview import preview_of
+
+        for place in (self._cache, SHIPPED):
+            arrays = place.newest(kind_of(self._embedder))
+            earlier = arrays and from_arrays(arrays, self._taxonomy, self._samples, self._embedder)
+            if earlier:
+                found = preview_of(earlier, self._taxonomy, self._settings, self._samples)
+                if found is not None:
+                    return found
+        return None
 
     def _kept(self) -> Iterator[Arrays | None]:
         yield self._given

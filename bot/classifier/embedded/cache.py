@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from io import BytesIO
@@ -27,10 +28,16 @@ from bot.files.validation import FileModel, Tuple
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 LARGEST_FILE: Final = 500_000_000
+LARGEST_CONTENT: Final = 1_000_000_000
+"""Bytes of a file, and of the arrays in it."""
+
 KEPT_FILES: Final = 8
 """How many models stay: those of taxonomies that were edited since pile up otherwise."""
 
 _METADATA: Final = "metadata.json"
+_LARGEST_METADATA: Final = 100_000
+_LEVEL: Final = 6
+"""Of compression: higher ones take twice as long for a hundredth less."""
 _HOUR: Final = 3_600
 _UNREADABLE: Final = (
     OSError,
@@ -42,6 +49,7 @@ _UNREADABLE: Final = (
     MemoryError,
     struct.error,
     zipfile.BadZipFile,
+    zlib.error,
 )
 
 
@@ -53,7 +61,7 @@ class _Record(FileModel):
 class _Metadata(FileModel):
     """``metadata.json`` of a file: whose arrays these are, what they look like, and a digest of their bytes."""
 
-    format: Literal[1]
+    format: Literal[2]
     key: str
     digest: str
     arrays: dict[str, _Record]
@@ -105,8 +113,9 @@ class ModelCache:
         return Path(self.folder or "") / f"embedded-{key}.npz"
 
 
-def _digest(key: str, arrays: Arrays) -> str:
-    digest = hashlib.sha256(key.encode())
+def digest_of(arrays: Arrays) -> str:
+    """A digest of the names, the kinds, the shapes and the bytes of ``arrays``."""
+    digest = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode())
@@ -115,18 +124,18 @@ def _digest(key: str, arrays: Arrays) -> str:
 
 
 def _pack(arrays: Arrays, key: str) -> bytes:
-    """An ``.npz`` file: a zip of ``.npy`` files, not compressed, and the metadata."""
+    """An ``.npz`` file: a zip of ``.npy`` files, and the metadata."""
     records = {
         name: _Record.model_validate({"dtype": str(array.dtype), "shape": array.shape})
         for name, array in sorted(arrays.items())
     }
-    metadata = _Metadata(format=1, key=key, digest=_digest(key, arrays), arrays=records)
+    metadata = _Metadata(format=2, key=key, digest=digest_of(arrays), arrays=records)
     buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(zipfile.ZipInfo(_METADATA), metadata.model_dump_json())
         for name, record in records.items():
             content = _header(record) + np.ascontiguousarray(arrays[name]).tobytes()
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content, zipfile.ZIP_DEFLATED, _LEVEL)
     return buffer.getvalue()
 
 
@@ -140,22 +149,31 @@ def _header(record: _Record) -> bytes:
 def _unpack(content: bytes, key: str) -> Arrays | None:
     """The arrays of a file of ours; raises one of many errors, or returns ``None``, for anything else.
 
-    No header is parsed: each must be the one that the checked metadata implies.  Nothing is compressed, so nothing
-    grows beyond the file.
+    No header is parsed: each must be the one that the checked metadata implies.  Nothing is unpacked beyond the size
+    that they state, and they may not state more than any model has.
     """
     arrays: dict[str, NDArray[Any]] = {}
     with zipfile.ZipFile(BytesIO(content)) as archive:
-        if any(item.compress_type != zipfile.ZIP_STORED for item in archive.infolist()):
+        # Others take as much memory to unpack as their own headers say.
+        if any(item.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for item in archive.infolist()):
             return None
-        metadata = _Metadata.model_validate_json(archive.read(_METADATA))
+        metadata = _Metadata.model_validate_json(_read(archive, _METADATA, _LARGEST_METADATA))
+        sizes = {name: prod(record.shape) * np.dtype(record.dtype).itemsize for name, record in metadata.arrays.items()}
+        if metadata.key != key or sum(sizes.values()) > LARGEST_CONTENT:
+            return None
         for name, record in metadata.arrays.items():
-            raw = archive.read(f"{name}.npy")
             header = _header(record)
-            dtype = np.dtype(record.dtype)
-            if not raw.startswith(header) or len(raw) - len(header) != prod(record.shape) * dtype.itemsize:
+            raw = _read(archive, f"{name}.npy", len(header) + sizes[name])
+            if not raw.startswith(header) or len(raw) != len(header) + sizes[name]:
                 return None
-            arrays[name] = np.frombuffer(raw, dtype, offset=len(header)).reshape(record.shape)
-    return arrays if metadata.key == key and metadata.digest == _digest(key, arrays) else None
+            arrays[name] = np.frombuffer(raw, record.dtype, offset=len(header)).reshape(record.shape)
+    return arrays if metadata.digest == digest_of(arrays) else None
+
+
+def _read(archive: zipfile.ZipFile, name: str, largest: int) -> bytes:
+    """The file ``name`` of ``archive``; of one that is larger than ``largest`` hardly more than that."""
+    with archive.open(name) as file:
+        return file.read(largest + 1)
 
 
 def _tidy(folder: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
-from math import log1p, sqrt
+from math import sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
@@ -22,6 +22,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded.exact import log, log_of
 from bot.classifier.model import Unfamiliar
 from bot.classifier.visible_text import clean, read_turns
 
@@ -106,7 +107,7 @@ class LanguageTable:
         packed = self.costs[sequences]
         # Whole numbers, of which no sum reaches 2²⁴: they are the same on every machine.
         halves = [half.astype(np.float32) for half in (packed >> 4, packed & 15)]
-        weights = np.rint(np.log1p(counts) * WEIGHT_STEPS).astype(np.float32)
+        weights = np.rint(log(1.0 + counts.astype(np.float64)) * WEIGHT_STEPS).astype(np.float32)
         for start, end in pairwise((*begins, len(packed))):
             sums = np.array([weights[start:end] @ half[start:end] for half in halves], np.float64)
             yield sums.T.reshape(-1)[: len(self.languages)]
@@ -460,10 +461,10 @@ class Familiarity:
             "blobs": sum(map(len, blobs)) / count,
             "digits": sum([number for kind, number in characters if kind.digit]) / count,
             "marks": marks / max(1, len(reading.tokens)),
-            "many_marks": log1p(marks),
+            "many_marks": log_of(1.0 + marks),
             "code_words": sum(run in code_words for run in runs) / max(1, len(runs)),
             "frequent": sum([word.frequent for word in prose]) / max(1, len(prose)),
-            "strange": log1p(sum([word.strange for word in words])),
+            "strange": log_of(1.0 + sum([word.strange for word in words])),
             "known": known / max(1, len(words)),
             "unknown": min(len(words) - known, most_unknown) / most_unknown,
             "wordless": 1.0 - sum(map(len, unnamed)) / max(1, len("".join(named.split()))),

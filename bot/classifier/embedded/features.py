@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from bot.classifier.embedded.wording import JUDGED, asking, core
 from bot.taxonomy.patterns import PatternSet
 
 Bytes: TypeAlias = NDArray[np.int8]
+Number = TypeVar("Number", np.int16, np.uint16)
 
 STRUCTURE_STEP: Final = 40
 """Structural features are kept as multiples of 1 / STRUCTURE_STEP of their spread, within ± LIMIT."""
@@ -89,12 +90,61 @@ class Rows:
         """The queries at ``places``, at least one."""
         return _taken([(self, place) for place in places], self.cues[places])
 
+    def between(self, span: slice) -> Rows:
+        """The queries of a ``span``."""
+        terms = slice(*self.ends[[span.start, span.stop]].tolist())
+        return Rows(
+            asking=self.asking[span],
+            embedding=self.embedding[span],
+            structure=self.structure[span],
+            cues=self.cues[span],
+            places=self.places[terms],
+            values=self.values[terms],
+            ends=self.ends[span.start : span.stop + 1] - self.ends[span.start],
+        )
+
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name."""
-        return {name: getattr(self, name) for name in ROW_ARRAYS}
+        """Arrays that compress well: places as distances from the one before, their bytes apart, columns as rows."""
+        gaps = np.diff(self.places, prepend=np.uint16(0))
+        begins = self.ends[:-1][np.diff(self.ends) > 0]
+        gaps[begins] = self.places[begins]
+        return {
+            "asking": self.asking,
+            "embedding": self.embedding,
+            "structure": np.ascontiguousarray(self.structure.T),
+            "cues": np.ascontiguousarray(self.cues.T),
+            "gaps": bytes_apart(gaps),
+            "values": self.values,
+            "sizes": np.diff(self.ends),
+        }
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Rows:
+        """The rows that :meth:`arrays` took apart; what is not such arrays raises an error or makes no sense."""
+        ends = np.concatenate([[0], np.cumsum(arrays["sizes"])]).astype(np.int32)
+        sums = np.cumsum(bytes_together(arrays["gaps"], np.uint16), dtype=np.int64)
+        before = np.concatenate([[0], sums])[ends[:-1]]
+        return Rows(
+            asking=arrays["asking"],
+            embedding=arrays["embedding"],
+            structure=np.ascontiguousarray(arrays["structure"].T),
+            cues=np.ascontiguousarray(arrays["cues"].T),
+            places=(sums - np.repeat(before, arrays["sizes"])).astype(np.uint16),
+            values=arrays["values"],
+            ends=ends,
+        )
 
 
-ROW_ARRAYS: Final = ("asking", "embedding", "structure", "cues", "places", "values", "ends")
+def bytes_apart(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """The lower bytes of ``values`` of two bytes, and the upper ones."""
+    return np.stack([(values & 0xFF).astype(np.uint8), (values >> 8 & 0xFF).astype(np.uint8)])
+
+
+def bytes_together(parts: NDArray[Any], kind: type[Number]) -> NDArray[Number]:
+    """The values of a ``kind`` of two bytes that :func:`bytes_apart` took apart."""
+    lower, upper = parts.astype(np.uint16)
+    found: NDArray[Number] = (upper << 8 | lower).view(kind)
+    return found
 
 
 KnownRow: TypeAlias = tuple[Rows, int, tuple[str, ...]]

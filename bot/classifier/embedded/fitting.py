@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.embedding import Embedder
+from bot.classifier.embedded.embedding import Embedder, one_thread
+from bot.classifier.embedded.exact import Floats, product
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
     Cues,
@@ -31,17 +31,20 @@ from bot.classifier.embedded.features import (
     gathered,
     text_digest,
 )
-from bot.classifier.embedded.kernel import gram, lower, on_all_cores, spans
+from bot.classifier.embedded.inverse import UNSEEN, Inverse, Places, inverted
+from bot.classifier.embedded.kernel import gram, spans
 from bot.classifier.embedded.model import (
     COUNTS,
     NEUTRAL,
     Booleans,
     Calibration,
     FittedModel,
-    Floats,
+    basis_of,
     calibrate,
     calibrated,
     counts_of,
+    taught_by,
+    whole_weights,
 )
 from bot.classifier.exemplars import ExemplarLabel, TrainingData, training_data
 from bot.classifier.model import Progress, Stages, silent
@@ -56,6 +59,9 @@ PARTS: Final = 10
 
 _BATCH: Final = 64
 
+_SMALL: Final = 128
+"""Groups are small that are looked at together, up to so many exemplars."""
+
 
 def fit_model(
     taxonomy: Taxonomy,
@@ -69,27 +75,32 @@ def fit_model(
 
     ``known`` are rows by :func:`text_digest` that need not be made again.
     """
-    data = training_data(taxonomy)
+    data = ordered(training_data(taxonomy), settings, samples)
     space = FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in data.capabilities), embedder)
     if not data.capabilities:
-        return _nothing(space)
+        return _nothing(space, settings, samples)
     digests = tuple(text_digest(turns) for turns in data.exemplars)
-    rows = _rows(data, digests, space, known or {}, stages("reading exemplars"))
-    weights, intercepts, calibrations, held_out = _fit(data, rows, settings, samples, stages("fitting"))
+    rows = rows_of(data, digests, space, known or {}, stages("reading exemplars"))
+    with one_thread("blas"):
+        members, intercepts, calibrations, held_out = _fit(data, rows, settings, samples, stages("fitting"))
+    weights, unit = whole_weights(members)
     return FittedModel(
         capabilities=data.capabilities,
         space=space,
         rows=rows,
         digests=digests,
+        taught=taught_by(data),
+        basis=basis_of(settings, samples, space.cues),
         familiarity=Familiarity.learn(data.exemplars, [_language(code) for code in data.languages]),
-        weights=weights.astype(np.float32),
+        weights=weights,
+        unit=unit,
         intercepts=intercepts,
         calibration=np.array([item.row for item in calibrations]),
         held_out=held_out,
     )
 
 
-def _nothing(space: FeatureSpace) -> FittedModel:
+def _nothing(space: FeatureSpace, settings: EmbeddedSettings, samples: int) -> FittedModel:
     """The model of a taxonomy without exemplars."""
     rows = space.rows([[""]])
     return FittedModel(
@@ -97,11 +108,29 @@ def _nothing(space: FeatureSpace) -> FittedModel:
         space=space,
         rows=rows,
         digests=(text_digest([""]),),
+        taught=np.zeros(1, np.int32),
+        basis=basis_of(settings, samples, space.cues),
         familiarity=Familiarity.learn((), ()),
-        weights=np.zeros((1, 0), np.float32),
+        weights=np.zeros((1, 0), np.int16),
+        unit=1.0,
         intercepts=np.zeros(0),
         calibration=np.zeros((0, 3)),
         held_out=np.zeros((0, COUNTS), np.int32),
+    )
+
+
+def ordered(data: TrainingData, settings: EmbeddedSettings, samples: int) -> TrainingData:
+    """``data`` in an order that follows from themselves: those of a fold together, and in it an exemplar's wordings."""
+    draws = _draws(data, settings, samples)
+    keys = [(draw, *key) for draw, *key in zip(draws, data.ids, data.exemplars, strict=True)]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return replace(
+        data,
+        exemplars=tuple(data.exemplars[place] for place in order),
+        labels=tuple(data.labels[place] for place in order),
+        ids=tuple(data.ids[place] for place in order),
+        hands=tuple(data.hands[place] for place in order),
+        languages=tuple(data.languages[place] for place in order),
     )
 
 
@@ -110,13 +139,14 @@ def _language(code: str | None) -> str | None:
     return None if code is None or "-x-" in code else code
 
 
-def _rows(
+def rows_of(
     data: TrainingData,
     digests: Sequence[str],
     space: FeatureSpace,
     known: Mapping[str, KnownRow],
     progress: Progress,
 ) -> Rows:
+    """The rows of the exemplars, whose texts have these ``digests``; those that are ``known`` are not made again."""
     found = {digest: known[digest] for digest in digests if digest in known}
     missing = [place for place, digest in enumerate(digests) if digest not in found]
     for start in range(0, len(missing), _BATCH):
@@ -133,65 +163,61 @@ def _fit(
     """Weights of the members, intercepts, calibrations, and counts of what was held out."""
     labels = np.array(data.labels, np.int8).reshape(len(rows), -1)
     truth, known = labels == ExemplarLabel.POSITIVE, labels != ExemplarLabel.UNKNOWN
-    steps = samples + 2
-    progress(0, steps)
-    regression = Regression.of(rows, np.where(truth, 1.0, -1.0), known, settings.ridge)
-    weights: list[Floats] = []
-    for fold in _folds(data, settings, samples):
-        progress(1 + len(weights), steps)
-        weights.append(regression.without(fold))
-    members = np.stack(weights, axis=2)
-    progress(1 + samples, steps)
+    tiles = len(spans(len(rows)))
+    steps = tiles + samples + 1
+    targets = np.where(truth, 1.0, -1.0)
+    regression = Regression.of(rows, targets, known, settings.ridge, lambda done, _: progress(done, steps))
+    folds = folds_of(data, settings, samples)
+    members = np.stack(regression.without(folds, lambda done, _: progress(tiles + done, steps)), axis=2)
+    progress(tiles + samples, steps)
     judged = known & np.array([[language is None] for language in data.languages])
     hands = np.unique(np.array(data.hands), return_inverse=True)[1]
     # Left out with all others that exercise it, an exemplar says nothing.
     alone = np.array([len(np.unique(hands[own & true])) < 2 for own, true in zip(judged.T, truth.T, strict=True)])
-    scores = regression.left_out(_authors(data))
-    if alone.any():
-        scores[:, alone] = regression.left_out(_groups(data.ids))[:, alone]
+    one_by_one = alone | (len(set(data.hands)) < HANDS)
+    none = np.zeros(labels.shape)
+    by_hand = none if alone.all() else regression.left_out(_groups(data.hands))
+    by_part = regression.left_out(_parts(data)) if alone.any() else none
+    scores = np.where(one_by_one, regression.left_out(_groups(data.ids)) if one_by_one.any() else none, by_hand)
     calibrations = [
         _calibration(scores[own, column], truth[own, column]) for column, own in enumerate(judged.transpose())
     ]
     held_out = np.zeros((len(alone), COUNTS), np.int32)
-    for groups, columns in ((_groups(data.hands), ~alone), (_parts(data), alone)):
-        if columns.any():
-            left = regression.left_out(groups)
-            for column in np.flatnonzero(columns):
-                own, true = judged[:, column], truth[:, column]
-                found = _probabilities(left[:, column], scores[:, column], true, own, groups)
-                held_out[column] = counts_of(found[own], true[own], in_parts=bool(alone[column]))
+    for column, in_parts in enumerate(alone.tolist()):
+        groups, left = (_parts(data), by_part) if in_parts else (_groups(data.hands), by_hand)
+        own, true = judged[:, column], truth[:, column]
+        found = _probabilities(left[:, column], scores[:, column], true, own, groups)
+        held_out[column] = counts_of(found[own], true[own], in_parts=in_parts)
     progress(steps, steps)
     return members.reshape(len(rows), -1), regression.intercepts, calibrations, held_out
 
 
-def _folds(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list[NDArray[np.intp]]:
-    """What each member leaves out: an exemplar together with its translations; nothing if there is one member."""
+def _draws(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list[int]:
+    """Which member leaves each exemplar out: the same one its translations."""
+    salt = f"{settings.seed}\n"
+    return [int(hashlib.sha256((salt + id).encode()).hexdigest()[:12], 16) % samples for id in data.ids]
+
+
+def folds_of(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list[Places]:
+    """What each member leaves out; nothing if there is one member."""
     if samples == 1:
         return [np.array([], np.intp)]
-    salt = f"{settings.seed}\n"
-    draws = [int(hashlib.sha256((salt + id).encode()).hexdigest()[:12], 16) % samples for id in data.ids]
-    return [np.flatnonzero(np.array(draws) == number) for number in range(samples)]
+    draws = np.array(_draws(data, settings, samples))
+    return [np.flatnonzero(draws == number) for number in range(samples)]
 
 
-def _authors(data: TrainingData) -> list[NDArray[np.intp]]:
-    """The exemplars of each author; where there are few authors, each exemplar with its translations."""
-    return _groups(data.hands if len(set(data.hands)) >= HANDS else data.ids)
-
-
-def _parts(data: TrainingData) -> list[NDArray[np.intp]]:
+def _parts(data: TrainingData) -> list[Places]:
     """The exemplars in parts, each with its translations."""
     return _groups([int(hashlib.sha256(id.encode()).hexdigest()[:12], 16) % PARTS for id in data.ids])
 
 
-def _groups(keys: Sequence[str] | Sequence[int]) -> list[NDArray[np.intp]]:
+def _groups(keys: Sequence[str] | Sequence[int]) -> list[Places]:
     """The places of each of ``keys``."""
     places = np.unique(np.array(keys), return_inverse=True)[1]
     return [np.flatnonzero(places == place) for place in range(places.max() + 1)]
 
 
-def _probabilities(
-    left: Floats, scores: Floats, true: Booleans, own: Booleans, groups: Sequence[NDArray[np.intp]]
-) -> Floats:
+def _probabilities(left: Floats, scores: Floats, true: Booleans, own: Booleans, groups: Sequence[Places]) -> Floats:
     """What the scores in ``left`` mean: those of each group by the calibration that the ``scores`` of the others give.
 
     So what is left out counts neither for the fit nor for the calibration that judges it.  Where the others teach
@@ -203,7 +229,7 @@ def _probabilities(
         others[group] = False
         known = true[others]
         if known.any() and not known.all():
-            curve = calibrate(scores[others], known, np.ones(len(known)))
+            curve = calibrate(scores[others], known)
             found[group] = calibrated(left[group][None], curve.row[None])[0]
     return found
 
@@ -214,7 +240,7 @@ def _calibration(scores: Floats, truth: Booleans) -> Calibration:
         return Calibration(2.0, 1.0, 1.0)
     if not truth.any():
         return NEUTRAL
-    return calibrate(scores, truth, np.ones(len(truth)))
+    return calibrate(scores, truth)
 
 
 @dataclass(frozen=True)
@@ -224,88 +250,60 @@ class Regression:
     ``inverse`` is A, ``weights`` a, ``targets`` y, and ``intercepts`` b, the means of those that are known.
     """
 
-    inverse: Floats
+    inverse: Inverse
     weights: Floats
     targets: Floats
     intercepts: Floats
 
     @staticmethod
-    def of(rows: Rows, targets: Floats, known: Booleans, ridge: float) -> Regression:
+    def of(rows: Rows, targets: Floats, known: Booleans, ridge: float, progress: Progress) -> Regression:
         """On ``rows`` and ``targets``: 1 where an exemplar exercises a capability, else −1, with λ = ``ridge``.
 
-        What is not ``known`` pulls no way: its target is the mean.  The same bits whatever the number of cores.
+        What is not ``known`` pulls no way: its target is the mean.
         """
+        # Sums of 1 and −1 are exact.
         intercepts = np.where(known, targets, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         targets = np.where(known, targets, intercepts)
-        with _one_thread():
-            inverse = _inverse(gram(rows), ridge)
-            return Regression(inverse, inverse @ (targets - intercepts), targets, intercepts)
+        inverse = Inverse.of(gram(rows), ridge, progress)
+        return Regression(inverse, inverse.times(targets - intercepts), targets, intercepts)
 
-    def without(self, out: NDArray[np.intp]) -> Floats:
-        """The weights of the fit without the exemplars ``out``, whose own are 0."""
-        if not len(out):
-            return self.weights
-        with _one_thread():
-            found: Floats = self.weights - self.inverse[out].T @ self._solved(out)
-        found[out] = 0
+    def without(self, groups: Sequence[Places], progress: Progress = UNSEEN) -> list[Floats]:
+        """For each of ``groups`` the weights of the fit without its exemplars, whose own are 0."""
+        lent = []
+        for number, out in enumerate(groups):
+            progress(number, len(groups))
+            lent.append(np.zeros(self.weights.shape))
+            if len(out):
+                lent[-1][out] = self.inverse.solve_block(out, self.weights[out])
+        # The tiles are looked at once for all groups.
+        moved = np.split(self.inverse.times(np.concatenate(lent, axis=1)), len(groups), axis=1)
+        found = [self.weights - each for each in moved]
+        for out, each in zip(groups, found, strict=True):
+            each[out] = 0
         return found
 
-    def left_out(self, groups: Sequence[NDArray[np.intp]]) -> Floats:
+    def left_out(self, groups: Sequence[Places]) -> Floats:
         """The scores of each exemplar by the fit without its group; 0 for those in none."""
         found = np.zeros(self.targets.shape)
-        with _one_thread():
-            for group in groups:
-                found[group] = self.targets[group] - self._solved(group)
+        for group in groups:
+            if len(group) > _SMALL:
+                found[group] = self.targets[group] - self.inverse.solve_block(group, self.weights[group])
+        for together in _bundles([group for group in groups if len(group) <= _SMALL]):
+            places = np.sort(np.concatenate(together))
+            block = self.inverse.block(places)[0][0].astype(np.float64)
+            for group in together:
+                own = np.searchsorted(places, group)
+                found[group] = self.targets[group] - product(inverted(block[np.ix_(own, own)]), self.weights[group])
         return found
 
-    def _solved(self, out: NDArray[np.intp]) -> Floats:
-        """A_gg⁻¹ a_g."""
-        from scipy.linalg import cho_factor, cho_solve
 
-        found: Floats = cho_solve(cho_factor(self.inverse[np.ix_(out, out)], lower=True), self.weights[out])
-        return found
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Holds libraries to one thread: how they share a sum out among several would show in the last bits."""
-    import scipy.linalg  # noqa: F401  # its threads can be limited once it is loaded
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
-
-
-def _inverse(kernel: Floats, ridge: float) -> Floats:
-    """(K + λI)⁻¹, by sweeping one block of columns after another (Goodnight 1979); ``kernel`` is used up."""
-    size = len(kernel)
-    kernel[np.diag_indices(size)] += ridge
-    for pivot in spans(size):
-        _sweep(kernel, pivot)
-    for one, other in lower(size):
-        kernel[other, one] = kernel[one, other].T
-    np.negative(kernel, out=kernel)
-    return kernel
-
-
-def _sweep(matrix: Floats, pivot: slice) -> None:
-    """Exchange the rows and columns ``pivot`` of a symmetric matrix; only what is not above its diagonal is used.
-
-    Once all are exchanged it is its negative inverse.
-    """
-    inner = np.linalg.inv(matrix[pivot, pivot])
-    column = np.concatenate([matrix[pivot, : pivot.start].T, matrix[pivot.start :, pivot]])
-    scaled = np.empty_like(column)
-
-    def scale(one: slice) -> None:
-        scaled[one] = column[one] @ inner
-
-    def reduce(tile: tuple[slice, slice]) -> None:
-        one, other = tile
-        matrix[tile] -= scaled[one] @ column[other].T
-
-    on_all_cores(scale, spans(len(matrix)))
-    on_all_cores(reduce, [tile for tile in lower(len(matrix)) if pivot not in tile])
-    matrix[pivot, : pivot.start] = scaled[: pivot.start].T
-    matrix[pivot.stop :, pivot] = scaled[pivot.stop :]
-    matrix[pivot, pivot] = -inner
+def _bundles(groups: Sequence[Places]) -> Iterator[list[Places]]:
+    """The ``groups`` in their order, as many together as are still small."""
+    bundle: list[Places] = []
+    for group in groups:
+        if bundle and sum(map(len, bundle)) + len(group) > _SMALL:
+            yield bundle
+            bundle = []
+        bundle.append(group)
+    if bundle:
+        yield bundle

@@ -1,25 +1,26 @@
 """How alike two queries are: the kernel of the classifier's ridge regression.
 
-k(x, y) = exp(−d²(x, y)) + LEXICAL · ⟨terms of x, terms of y⟩, with d² a weighted sum of the squared distances of
+k(x, y) = exp(−d²(x, y)) + PER_TERM · ⟨terms of x, terms of y⟩, with d² a weighted sum of the squared distances of
 embeddings, structure and cues.  All products are of whole numbers below 2²⁴, so they are exact in single precision
-whatever the order of summation.
+whatever the order of summation, and k is counted in whole steps: so are its sums, whatever it is weighted with.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, TypeAlias, TypeVar
+from os import cpu_count
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded import exact
 from bot.classifier.embedded.embedding import SCALE
 from bot.classifier.embedded.features import STRUCTURE_STEP, Rows
-from bot.classifier.embedded.text import BUCKETS, UNIT
+from bot.classifier.embedded.text import BUCKETS
 
 Item = TypeVar("Item")
 
@@ -27,20 +28,14 @@ TILE: Final = 384
 """Large enough that products of tiles are as quick as large ones, small enough that they stay in a core's cache."""
 
 
-def spans(size: int) -> list[slice]:
+def spans(size: int, step: int = TILE) -> list[slice]:
     """The rows of each tile of a matrix of so many rows."""
-    return [slice(start, min(size, start + TILE)) for start in range(0, size, TILE)]
-
-
-def lower(size: int) -> list[tuple[slice, slice]]:
-    """Rows and columns of the tiles on and below the diagonal: all there is to a symmetric matrix."""
-    found = spans(size)
-    return [(rows, columns) for place, rows in enumerate(found) for columns in found[: place + 1]]
+    return [slice(start, min(size, start + step)) for start in range(0, size, step)]
 
 
 def on_all_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
-    """Do ``work`` on each of ``items``, none of which may touch what another one writes."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    """Do ``work`` on each of ``items``, none of which may touch what another one writes; libraries have one thread."""
+    with ThreadPoolExecutor(cpu_count()) as pool:
         for _ in pool.map(work, items):
             pass
 
@@ -48,6 +43,9 @@ def on_all_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
 Singles: TypeAlias = NDArray[np.float32]
 Features: TypeAlias = NDArray[np.int8] | Singles
 Doubles: TypeAlias = NDArray[np.float64]
+
+STEPS: Final = 2.0**23
+"""k is counted in multiples of 1 / STEPS: below 2, single precision has room for all of them."""
 
 EMBEDDING: Final = 3.1
 STRUCTURE: Final = 0.0024
@@ -58,12 +56,10 @@ STRUCTURE_ALONE: Final = 0.008
 CUES_ALONE: Final = 0.03
 """The same where there is no embedder."""
 
-LEXICAL: Final = 0.35
-"""How much lexical similarity counts, which is 2 for the same text."""
-_PER_TERM: Final = LEXICAL / UNIT**2
-"""The same per unit of a product of two terms."""
+PER_TERM: Final = 45
+"""How many steps a unit of a product of two terms counts: lexical similarity is 0.7 for the same text."""
 
-FREQUENT: Final = 512
+FREQUENT: Final = 1024
 """How many of the most frequent terms :func:`gram` multiplies apart from the others; it decides on the time alone."""
 
 _CUE_VALUES: Final = np.array([0.0, 10.0, 12.0, 14.0], np.float32)
@@ -71,70 +67,42 @@ _CUE_UNIT: Final = 10.0
 """What 0, 1, 2 and more matching patterns of a capability count: the first one most."""
 
 
-@dataclass(frozen=True)
-class ReferenceQueries:
-    """The queries that others are compared with, ready for that.
+_AT_ONCE: Final = 96
+"""So many queries are compared with all others at a time, in a thread."""
 
-    Each of ``blocks`` is single-precision rows for squared distances (:func:`_from_distances`), and what a unit of such
-    a distance counts.  Of each term, ``starts`` has where in ``holders`` (queries) and ``weights`` those that have it
-    are.
+
+@dataclass(frozen=True)
+class Holders:
+    """The queries by the terms that they have: of each term, where in ``queries`` (ascending) and ``values`` they are.
+
+    ``kept`` says of which terms.
     """
 
     size: int
-    blocks: tuple[tuple[Singles, np.float32], ...]
     starts: NDArray[np.intp]
-    holders: NDArray[np.int32]
-    weights: NDArray[np.uint8]
+    queries: NDArray[np.int32]
+    values: NDArray[np.uint8]
 
     @staticmethod
-    def of(rows: Rows) -> ReferenceQueries:
-        """``rows`` of at least one query."""
+    def of(rows: Rows, kept: NDArray[np.bool_] | None = None) -> Holders:
+        """Those of ``rows``, of the terms that are ``kept`` or of all."""
         owners = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.ends))
-        order = np.argsort(rows.places, kind="stable")
-        return ReferenceQueries(
-            size=len(rows),
-            blocks=tuple((_from_distances(block), np.float32(unit)) for block, unit in _blocks(rows)),
-            starts=np.concatenate([[0], np.cumsum(np.bincount(rows.places, minlength=2 * BUCKETS))]),
-            holders=owners[order],
-            weights=rows.values[order],
-        )
+        places, values = rows.places, rows.values
+        if kept is not None:
+            chosen = kept[places]
+            owners, places, values = owners[chosen], places[chosen], values[chosen]
+        order = np.argsort(places, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=2 * BUCKETS))])
+        return Holders(len(rows), starts, owners[order], values[order])
 
-    def similarities(self, queries: Rows) -> Doubles:
-        """k between each of ``queries`` (rows) and each of the reference's (columns).
+    def before(self, end: int) -> Holders:
+        """Those of the first ``end`` queries."""
+        chosen = self.queries < end
+        counts = np.concatenate([[0], np.cumsum(chosen)])
+        return Holders(end, counts[self.starts], self.queries[chosen], self.values[chosen])
 
-        A query has the same bits whatever is beside it.
-        """
-        found = self._by_terms(queries)
-        found *= _PER_TERM
-        for span, closeness in self._closeness(queries):
-            found[:, span] += closeness
-        return found
-
-    def products(self, queries: Rows, weights: Doubles, by_term: Doubles) -> Doubles:
-        """:meth:`similarities` times ``weights`` (a row for each of the reference's queries), but for the last bits.
-
-        ``by_term`` are :func:`weights_by_term`: what terms add is linear in them, so that no query of the reference has
-        to be looked at for it.
-        """
-        found: Doubles = _term_matrix(queries) @ by_term
-        for span, closeness in self._closeness(queries):
-            found += closeness @ weights[span]
-        return found
-
-    def _closeness(self, queries: Rows) -> Iterator[tuple[slice, Doubles]]:
-        """What all features but terms add to k; so few columns at a time that they stay in a core's cache."""
-        blocks = [_to_distances(block) for block, _ in _blocks(queries)]
-        for span in spans(self.size):
-            closeness = np.zeros((len(queries), span.stop - span.start))
-            for own, (block, unit) in zip(blocks, self.blocks, strict=True):
-                distance = own @ block[span].T
-                distance *= unit
-                closeness -= distance
-            np.exp(closeness, out=closeness)
-            yield span, closeness
-
-    def _by_terms(self, queries: Rows) -> Doubles:
-        """The scalar products of the terms of ``queries`` (rows) and of the reference's (columns)."""
+    def products(self, queries: Rows) -> Doubles:
+        """The scalar products of the terms of ``queries`` (rows) and of those held (columns)."""
         found = np.zeros((len(queries), self.size))
         for number, (start, end) in enumerate(pairwise(queries.ends.tolist())):
             places, values = queries.places[start:end], queries.values[start:end]
@@ -142,61 +110,94 @@ class ReferenceQueries:
             held = np.flatnonzero(ends > starts)
             if len(held):
                 ranges = [slice(*pair) for pair in zip(starts[held].tolist(), ends[held].tolist(), strict=True)]
-                holders = np.concatenate([self.holders[each] for each in ranges])
-                weights = np.concatenate([self.weights[each] for each in ranges]).astype(np.float64)
+                holders = np.concatenate([self.queries[each] for each in ranges])
+                weights = np.concatenate([self.values[each] for each in ranges]).astype(np.float64)
                 weights *= np.repeat(values[held], (ends - starts)[held])
                 found[number] = np.bincount(holders, weights=weights, minlength=self.size)
         return found
 
 
-def weights_by_term(rows: Rows, weights: Doubles) -> Doubles:
-    """What a term of a query adds to the products with ``weights`` (a row for each of ``rows``): a row for each term.
+@dataclass(frozen=True)
+class ReferenceQueries:
+    """The queries that others are compared with, ready for that.
 
-    It takes about as long as the similarities of 500 queries by their terms.
+    Each of ``blocks`` is single-precision rows for squared distances (:func:`_from_distances`), and what a unit of such
+    a distance counts; ``holders`` has their terms.
     """
-    found: Doubles = (_term_matrix(rows).T.tocsr() @ weights) * _PER_TERM
-    return found
+
+    blocks: tuple[tuple[Singles, float], ...]
+    holders: Holders
+
+    @staticmethod
+    def of(rows: Rows) -> ReferenceQueries:
+        """``rows`` of at least one query."""
+        return ReferenceQueries(_reference_blocks(rows), Holders.of(rows))
+
+    def similarities(self, queries: Rows) -> Doubles:
+        """k between each of ``queries`` (rows) and each of the reference's (columns), in steps.
+
+        A query has the same bits whatever is beside it.
+        """
+        found = self.holders.products(queries)
+        found *= PER_TERM
+        own = _query_blocks(queries)
+        for span in spans(self.holders.size):
+            found[:, span] += _closeness(own, self.blocks, span)
+        return found
 
 
-def gram(rows: Rows) -> Doubles:
-    """k between all pairs of ``rows``."""
-    size = len(rows)
-    features = [(block.astype(np.float32), np.float32(unit)) for block, unit in _blocks(rows)]
-    blocks = [(block, (block * block).sum(axis=1), unit) for block, unit in features]
-    frequent, rare = _terms(rows)
-    found = np.empty((size, size))
-
-    def fill(tile: tuple[slice, slice]) -> None:
-        one, other = tile
-        distance = np.zeros(found[tile].shape, np.float32)
-        for block, squares, unit in blocks:
-            distance += unit * (squares[one, np.newaxis] + squares[other] - 2 * (block[one] @ block[other].T))
-        shared = frequent[one] @ frequent[other].T
-        shared += (rare[one] @ rare[other].T).toarray()
-        # Processors differ in the last bits of an exponential, and an inverse magnifies that.
-        found[tile] = np.exp(-distance.astype(np.float64)) + _PER_TERM * shared
-        found[other, one] = found[tile].T
-
-    on_all_cores(fill, lower(size))
-    return found
+def empty_tiles(size: int) -> Iterator[list[Singles]]:
+    """Room for the tiles on and below the diagonal of a matrix, row by row."""
+    for one in spans(size):
+        yield [np.zeros((one.stop - one.start, other.stop - other.start), np.float32) for other in spans(one.stop)]
 
 
-def _terms(rows: Rows) -> tuple[Singles, Any]:
-    """The terms as two matrices: the most frequent ones with all their zeros, and a sparse one of the others.
-
-    What half of the texts have costs a sparse product dearly, and what hardly any has a dense one.
-    """
-    terms = _term_matrix(rows, np.float32)
+def gram(rows: Rows) -> Iterator[list[Singles]]:
+    """k between all pairs of ``rows``, as tiles: of one row of tiles after the other those up to the diagonal."""
+    own, blocks = _query_blocks(rows), _reference_blocks(rows)
     order = np.argsort(-np.bincount(rows.places, minlength=2 * BUCKETS), kind="stable")
-    return terms[:, order[:FREQUENT]].toarray(), terms[:, order[FREQUENT:]]
+    common = np.zeros((len(rows), FREQUENT), np.float32)
+    column = np.full(2 * BUCKETS, -1)
+    column[order[:FREQUENT]] = np.arange(FREQUENT)
+    owners = np.repeat(np.arange(len(rows)), np.diff(rows.ends))
+    chosen = column[rows.places] >= 0
+    common[owners[chosen], column[rows.places[chosen]]] = rows.values[chosen]
+    rare = Holders.of(rows, column < 0)
+    for found, one in zip(empty_tiles(len(rows)), spans(len(rows)), strict=True):
+        held = rare.before(one.stop)
+
+        def fill(inner: slice, found: list[Singles] = found, start: int = one.start, held: Holders = held) -> None:
+            part = slice(start + inner.start, start + inner.stop)
+            terms = held.products(rows.between(part))
+            mine = [block[part] for block in own]
+            for tile, other in zip(found, spans(len(rows)), strict=False):
+                k = (common[part] @ common[other].T).astype(np.float64)
+                k += terms[:, other]
+                k *= PER_TERM
+                k += _closeness(mine, blocks, other)
+                k /= STEPS
+                tile[inner] = k
+
+        on_all_cores(fill, spans(one.stop - one.start, _AT_ONCE))
+        yield found
 
 
-def _term_matrix(rows: Rows, kind: type[np.floating[Any]] = np.float64) -> Any:
-    """The terms as a sparse matrix with a row for each of ``rows``."""
-    from scipy.sparse import csr_array
+def _closeness(own: Sequence[Singles], blocks: Sequence[tuple[Singles, float]], span: slice) -> Doubles:
+    """What all features but terms add to k; so few columns at a time that they stay in a core's cache."""
+    exponent = np.zeros((len(own[0]), span.stop - span.start))
+    for mine, (block, unit) in zip(own, blocks, strict=True):
+        exponent -= (mine @ block[span].T) * np.float64(unit)
+    found = exact.exp(exponent)
+    found *= STEPS
+    return np.rint(found, out=found)
 
-    shape = (len(rows), 2 * BUCKETS)
-    return csr_array((rows.values.astype(kind), rows.places.astype(np.int32), rows.ends), shape=shape)
+
+def _query_blocks(rows: Rows) -> list[Singles]:
+    return [_to_distances(block) for block, _ in _blocks(rows)]
+
+
+def _reference_blocks(rows: Rows) -> tuple[tuple[Singles, float], ...]:
+    return tuple((_from_distances(block), unit) for block, unit in _blocks(rows))
 
 
 def _to_distances(block: Features) -> Singles:

@@ -11,39 +11,42 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
+from math import ceil, frexp, sqrt
 from typing import Any, Final, TypeAlias
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.cache import Arrays
+from bot.classifier.embedded.cache import Arrays, digest_of
 from bot.classifier.embedded.embedding import Embedder, one_thread
+from bot.classifier.embedded.exact import Floats, sigmoid, total
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
     ASKING_BYTES,
     MANY_PATTERNS,
-    ROW_ARRAYS,
     TEXT_DIGEST,
     Cues,
     FeatureSpace,
     KnownRow,
     Rows,
+    bytes_apart,
+    bytes_together,
 )
-from bot.classifier.embedded.kernel import ReferenceQueries, weights_by_term
+from bot.classifier.embedded.kernel import STEPS, ReferenceQueries
 from bot.classifier.embedded.structure import NAMES
 from bot.classifier.embedded.text import BUCKETS
-from bot.classifier.exemplars import HeldOutExemplars, model_capabilities
+from bot.classifier.exemplars import HeldOutExemplars, TrainingData, model_capabilities
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
 
-Floats: TypeAlias = NDArray[np.float64]
 Booleans: TypeAlias = NDArray[np.bool_]
 
 _STEEPEST: Final = 64.0
 _FLATTEST: Final = 2.0**-6
-_HALVINGS: Final = 40
+_HALVINGS: Final = 14
+"""They find a slope to 1 in 1,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,57 +72,45 @@ NEUTRAL: Final = Calibration(0.0, 1.0, 1.0)
 """For lack of out-of-fold scores: the regression's own probability."""
 
 
-def calibrate(scores: Floats, truth: Booleans, weights: Floats) -> Calibration:
+def calibrate(scores: Floats, truth: Booleans) -> Calibration:
     """The calibration of out-of-fold ``scores``; both classes must occur."""
-    threshold = best_threshold(scores, truth, weights)
-    rare = float(weights[truth].sum())
-    common = float(weights[~truth].sum())
+    threshold = best_threshold(scores, truth)
+    rare = int(truth.sum())
     # Platt's targets: a class of n is not taken to be certain, but right in (n + 1) of (n + 2) cases.
-    targets = np.where(truth, (rare + 1) / (rare + 2), 1 / (common + 2))
+    targets = np.where(truth, (rare + 1) / (rare + 2), 1 / (len(truth) - rare + 2))
     distances = scores - threshold
     under = distances < 0
-    return Calibration(
-        threshold,
-        _slope(distances[under], targets[under], weights[under]),
-        _slope(distances[~under], targets[~under], weights[~under]),
-    )
+    return Calibration(threshold, _slope(distances[under], targets[under]), _slope(distances[~under], targets[~under]))
 
 
-def best_threshold(scores: Floats, truth: Booleans, weights: Floats) -> float:
+def best_threshold(scores: Floats, truth: Booleans) -> float:
     """The threshold with the highest phi coefficient; of equally good ones, the middle of the widest gap of scores."""
     order = np.argsort(scores, kind="stable")
-    ordered, positive, weight = scores[order], truth[order], weights[order]
-    hits = np.where(positive, weight, 0.0)
-    alarms = np.where(positive, 0.0, weight)
+    ordered, hits = scores[order], truth[order].astype(np.float64)
+    hits_in_all = float(hits.sum())
+    alarms_in_all = len(hits) - hits_in_all
     # At cut i, everything from i on is called positive.
     missed = np.cumsum(hits)[:-1]
-    rejected = np.cumsum(alarms)[:-1]
-    found = hits.sum() - missed
-    raised = alarms.sum() - rejected
-    product = (found + raised) * (missed + rejected) * hits.sum() * alarms.sum()
-    phi = np.where(product > 0, (found * rejected - raised * missed) / np.sqrt(np.where(product > 0, product, 1)), -1.0)
+    rejected = np.cumsum(1 - hits)[:-1]
+    found, raised = hits_in_all - missed, alarms_in_all - rejected
+    product = (found + raised) * (missed + rejected) * hits_in_all * alarms_in_all
+    phi = (found * rejected - raised * missed) / np.sqrt(product)
     gaps = np.diff(ordered)
     phi = np.where(gaps > 0, np.round(phi, 9), -1.0)
     best = np.lexsort((-gaps, -phi))[0]
     return float((ordered[best] + ordered[best + 1]) / 2)
 
 
-def _slope(distances: Floats, targets: Floats, weights: Floats) -> float:
+def _slope(distances: Floats, targets: Floats) -> float:
     """The likeliest slope of a logistic curve through (0, 0.5), by bisection: the likelihood has one maximum."""
-    low, high = np.log(_FLATTEST), np.log(_STEEPEST)
+    low, high = _FLATTEST, _STEEPEST
     for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        gradient = float(np.sum(weights * distances * (targets - sigmoid(np.exp(middle) * distances))))
-        if gradient > 0:
+        middle = sqrt(low * high)
+        if total(distances * (targets - sigmoid(middle * distances))) > 0:
             low = middle
         else:
             high = middle
-    return float(np.exp((low + high) / 2))
-
-
-def sigmoid(values: Floats) -> Floats:
-    """1 / (1 + e^−x), without overflow; 0.5 exactly at 0 and never below for what is not negative."""
-    return 1.0 / (1.0 + np.exp(-np.clip(values, -60.0, 60.0)))
+    return sqrt(low * high)
 
 
 _STEPS: Final = 100
@@ -151,13 +142,24 @@ def held_out(counts: Sequence[int], bar: float) -> HeldOutExemplars:
 
 
 DECIMALS: Final = 6
-"""Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
+"""Probabilities are rounded to what is meaningful."""
 
-UNSURE: Final = 1e-4
-"""So near the border between two rounded numbers, in units of the last decimal, a sum is made in a fixed order.
+_FINEST: Final = 2.0**-12
+LARGEST_WEIGHT: Final = 2**15 - 2
+_ADDED_UP: Final = 2**29
+"""How much the whole weights of one column are together at most: times k in steps, the bits of a float."""
 
-That is 1e-10; two ways to sum up some 10,000 terms differ by a few 1e-12.
-"""
+
+def whole_weights(weights: Floats) -> tuple[NDArray[np.int16], float]:
+    """``weights`` as multiples of a unit, and the unit: a power of two.
+
+    What is rounded off is carried to the next row: rows beside each other are alike, so that they make up for it.
+    """
+    unit, added_up = _FINEST, total(np.abs(weights)).max(initial=0.0)
+    while np.abs(weights).max(initial=0.0) > LARGEST_WEIGHT * unit or added_up + len(weights) * unit > _ADDED_UP * unit:
+        unit *= 2
+    ends = np.rint(np.cumsum(weights, axis=0) / unit)
+    return np.diff(ends, axis=0, prepend=0.0).astype(np.int16), unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,17 +167,24 @@ class FittedModel:
     """Kernel ridge regressions on the exemplars, several members a capability, with a calibration per capability.
 
     ``rows`` are the exemplars, ``digests`` those of their texts, ``familiarity`` what they are written in; ``weights``
-    has a row for each of them and a column per capability and member (those of a capability together); ``intercepts``
-    one number per capability; ``calibration`` a row per capability: threshold, slope below, slope above; ``held_out``
-    a row per capability: counts of exemplars that a fit was made without (:mod:`bot.classifier.embedded.model`).
+    has a row for each of them and a column per capability and member (those of a capability together), in multiples of
+    ``unit``; ``intercepts`` one number per capability; ``calibration`` a row per capability: threshold, slope below,
+    slope above; ``held_out`` a row per capability: counts of exemplars that a fit was made without
+    (:mod:`bot.classifier.embedded.model`).
+
+    ``taught`` digests what each exemplar teaches and ``basis`` what all rest on (:func:`basis_of`), so that it shows
+    what is new in another taxonomy.
     """
 
     capabilities: tuple[str, ...]
     space: FeatureSpace
     rows: Rows
     digests: tuple[str, ...]
+    taught: NDArray[np.int32]
+    basis: str
     familiarity: Familiarity
-    weights: NDArray[np.float32]
+    weights: NDArray[np.int16]
+    unit: float
     intercepts: Floats
     calibration: Floats
     held_out: NDArray[np.int32]
@@ -194,37 +203,19 @@ class FittedModel:
         """The exemplars, ready to be compared with."""
         return ReferenceQueries.of(self.rows)
 
-    @cached_property
-    def _by_term(self) -> Floats:
-        return weights_by_term(self.rows, self._weights)
-
-    def probabilities(self, queries: Sequence[Sequence[str]], *, many: bool = False) -> Floats:
+    def probabilities(self, queries: Sequence[Sequence[str]]) -> Floats:
         """The calibrated probability of each capability (rows) by each member (columns), for each of ``queries``.
 
-        Rounded to :data:`DECIMALS`; a query has the same bits whatever is beside it.  ``many``: so many are asked about
-        that it pays to prepare for them first; it decides on the time alone.
+        Rounded to :data:`DECIMALS`; a query has the same bits whatever is beside it.
         """
         if not queries or not self.capabilities:
             return np.zeros((len(queries), len(self.capabilities), self.members))
         rows = self.space.rows(queries)
         with one_thread():
-            if many:
-                scores = self.reference.products(rows, self._weights, self._by_term)
-            else:
-                scores = self.reference.similarities(rows) @ self._weights
-            found = self._calibrated(scores)
-            # How a sum is made shows in the last bits, and these where a number is rounded up or down.
-            steps = found * 10**DECIMALS
-            unsure = np.abs(steps - np.floor(steps) - 0.5) < UNSURE
-            near = np.flatnonzero(unsure.any(axis=(1, 2))).tolist()
-            if near:
-                for place, similarities in zip(near, self.reference.similarities(rows.at(near)), strict=True):
-                    found[place] = self._calibrated(np.einsum("i,ij->j", similarities, self._weights))
-        return found.round(DECIMALS)
-
-    def _calibrated(self, scores: Floats) -> Floats:
-        shape = (*scores.shape[:-1], len(self.capabilities), self.members)
-        return calibrated(scores.reshape(shape) + self.intercepts[:, None], self.calibration)
+            # Sums of whole numbers: no order shows in them.
+            sums = self.reference.similarities(rows) @ self._weights
+        scores = (sums * (self.unit / STEPS)).reshape(len(queries), len(self.capabilities), self.members)
+        return calibrated(scores + self.intercepts[:, None], self.calibration).round(DECIMALS)
 
 
 def calibrated(scores: Floats, calibration: Floats) -> Floats:
@@ -234,7 +225,7 @@ def calibrated(scores: Floats, calibration: Floats) -> Floats:
     return sigmoid(slopes * distances)
 
 
-METHOD: Final = "kernel-ridge-7"
+METHOD: Final = "kernel-ridge-8"
 """Name and version of the method; a change that moves scores raises the version."""
 
 
@@ -264,6 +255,18 @@ def model_key(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embe
     return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:32]
 
 
+def basis_of(settings: EmbeddedSettings, samples: int, cues: Cues) -> str:
+    """A digest of all but exemplars, method and embedder that a model rests on."""
+    depends = [settings.model_dump(mode="json", exclude={"embedding"}), samples, cues.digests]
+    return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:TEXT_DIGEST]
+
+
+def taught_by(data: TrainingData) -> NDArray[np.int32]:
+    """A short digest of what each exemplar teaches: its labels, and its id, which says what it is left out with."""
+    lessons = (f"{id} {list(map(int, labels))}" for id, labels in zip(data.ids, data.labels, strict=True))
+    return np.array([crc32(lesson.encode()) for lesson in lessons], np.uint32).view(np.int32)
+
+
 def to_arrays(model: FittedModel) -> dict[str, NDArray[Any]]:
     """``model`` as arrays; its patterns, its exemplars and the names of its capabilities stay in the taxonomy."""
     return (
@@ -271,13 +274,21 @@ def to_arrays(model: FittedModel) -> dict[str, NDArray[Any]]:
         | model.familiarity.arrays()
         | {
             "digests": _packed(model.digests),
+            "taught": model.taught,
+            "basis": _packed([model.basis]),
             "columns": _packed(model.space.cues.digests),
-            "weights": model.weights,
+            "weights": bytes_apart(np.ascontiguousarray(model.weights.T)),
+            "unit": np.array([model.unit]),
             "intercepts": model.intercepts,
             "calibration": model.calibration,
             "held_out": model.held_out,
         }
     )
+
+
+def model_digest(arrays: Arrays) -> str:
+    """Names the model of these ``arrays``: the same exemplars, patterns, settings and seed give the same everywhere."""
+    return digest_of(arrays)
 
 
 def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embedder | None) -> FittedModel | None:
@@ -290,10 +301,13 @@ def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embe
         model = FittedModel(
             capabilities=capabilities,
             space=FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in capabilities), embedder),
-            rows=Rows(**{name: arrays[name] for name in ROW_ARRAYS}),
+            rows=Rows.from_arrays(arrays),
             digests=_unpacked(arrays["digests"]),
+            taught=arrays["taught"],
+            basis="".join(_unpacked(arrays["basis"])),
             familiarity=familiarity,
-            weights=arrays["weights"],
+            weights=np.ascontiguousarray(bytes_together(arrays["weights"], np.int16).T),
+            unit=float(arrays["unit"][0]),
             intercepts=arrays["intercepts"],
             calibration=arrays["calibration"],
             held_out=arrays["held_out"],
@@ -308,14 +322,17 @@ def _fits(model: FittedModel, samples: int) -> bool:
     """Whether the shapes and values are those of a model with so many capabilities and members."""
     size, width = len(model.rows), len(model.capabilities)
     return (
-        len(model.digests) == size
+        len(model.digests) == len(model.taught) == size
+        and len(model.basis) == TEXT_DIGEST
         and _are_rows(model.rows, width, model.space.embedder)
         and model.weights.shape == (size, width * samples)
         and model.intercepts.shape == (width,)
         and model.calibration.shape == (width, 3)
         and model.held_out.shape == (width, COUNTS)
         and bool((model.held_out >= 0).all())
-        and all(bool(np.isfinite(part).all()) for part in (model.weights, model.intercepts, model.calibration))
+        and all(bool(np.isfinite(part).all()) for part in (model.intercepts, model.calibration))
+        and frexp(model.unit)[0] == 0.5
+        and int(np.abs(model.weights.astype(np.int64)).sum(axis=0).max(initial=0)) <= _ADDED_UP
     )
 
 
@@ -342,7 +359,7 @@ def _are_rows(rows: Rows, width: int, embedder: Embedder | None) -> bool:
 def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, KnownRow]:
     """The rows in the ``arrays`` of a model under the digests of their texts; none where they are of other features."""
     try:
-        rows = Rows(**{name: arrays[name] for name in ROW_ARRAYS})
+        rows = Rows.from_arrays(arrays)
         digests, columns = _unpacked(arrays["digests"]), _unpacked(arrays["columns"])
         fits = len(digests) == len(rows) and _are_rows(rows, len(columns), embedder)
     except (IndexError, KeyError, TypeError, ValueError):

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from math import log1p
 from typing import Final
 
+from bot.classifier.embedded.exact import log_of
 from bot.classifier.embedded.text import ReadText, of_each
 from bot.classifier.embedded.word_lists import ACTIONS, CONJUNCTIONS, LEXICA, OPENERS, QUESTIONS
 
@@ -218,7 +218,7 @@ def structure(read: ReadText) -> list[float]:
         *(scan.lexical[name] for name in LEXICA),
         *clause_features(read),
     ]
-    return [log1p(max(0.0, count)) for count in counts]
+    return [log_of(1.0 + max(0.0, count)) for count in counts]
 
 
 class _Scan:

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import _lru_cache_wrapper, cached_property, lru_cache
 from itertools import chain, pairwise
-from math import log, sqrt
+from math import sqrt
 from operator import add
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded.exact import log_of
 from bot.classifier.embedded.word_lists import STOP_WORDS
 from bot.classifier.visible_text import clean, read_turns
 
@@ -79,7 +80,7 @@ UNIT: Final = 255
 _HASH_BITS: Final = 50
 """Of the key of a term, those below its place: they tell terms of one place apart."""
 
-_WEIGHTS: Final = np.array([0.0, *(1.0 + log(count) for count in range(1, 256))])
+_WEIGHTS: Final = np.array([0.0, *(1.0 + log_of(count) for count in range(1, 256))])
 """The weight of a term by its count, as far as most texts go."""
 
 
@@ -87,7 +88,7 @@ def damped(counts: NDArray[np.intp]) -> Array:
     """The weight of terms by their ``counts``: 1 + ln(count)."""
     if counts.max(initial=0) < len(_WEIGHTS):
         return _WEIGHTS[counts]
-    return np.array([1.0 + log(count) for count in counts.tolist()])
+    return np.array([1.0 + log_of(count) for count in counts.tolist()])
 
 
 def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
@@ -138,7 +139,7 @@ def _sum_of_weights(counts: Iterable[int]) -> float:
     total = 0.0
     for count in counts:
         total += 1.0
-        total += log(count)
+        total += log_of(count)
     return total
 
 
@@ -217,7 +218,7 @@ class TermVocabulary:
     def weigh(self, counts: Counter[str]) -> tuple[list[int], list[float]]:
         """Places (ascending) and weights of the known terms of a text: (1 + ln tf) · idf, of length 1 together."""
         known = sorted((self.places[term], count) for term, count in counts.items() if term in self.places)
-        values = [(1.0 + log(count)) * self.weights[place] for place, count in known]
+        values = [(1.0 + log_of(count)) * self.weights[place] for place, count in known]
         length = sqrt(sum(value * value for value in values))
         return [place for place, _ in known], [value / length for value in values] if length else values
 
@@ -228,7 +229,7 @@ def vocabulary_of(frequencies: Mapping[str, int], size: int, least: int) -> Term
     ``frequencies`` says in how many documents each term is.
     """
     terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
-    return TermVocabulary(tuple(terms), tuple(log((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))
+    return TermVocabulary(tuple(terms), tuple(log_of((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))
 
 
 NAME_CHARACTERS: Final = 200
