@@ -32,13 +32,15 @@ def make_backend(
     *,
     names: bool = False,
     batch: bool = False,
+    preview: bool = False,
 ) -> Backend:
     """The backend in ``settings``; nothing is fitted, read or connected before it is asked.
 
     ``cache`` is the folder for fitted models (default: the user's cache folder); ``environment`` contains keys;
     ``store`` keeps a language model's findings (default: that folder, too); ``stages`` shows the progress of fitting.
     ``names``: people's names are masked, too, before a query is sent.  ``batch``: queries are asked in batches
-    (``_batched``).  Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and
+    (``_batched``).  ``preview``: a quick model will do where the exemplars differ little from those of a fitted one.
+    Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and
     nothing can be stored.
     """
     folder = user_cache_folder(environment) if cache is None else cache.folder
@@ -59,8 +61,9 @@ def make_backend(
         )
     if batch:
         raise UsageError("--batch: the config names the backend embedded, which asks no endpoint; leave --batch out")
+    kept = cache or ModelCache(folder)
     return EmbeddedBackend(
-        taxonomy, settings.embedded, settings.samples, cache or ModelCache(folder), installed_embedder(), stages
+        taxonomy, settings.embedded, settings.samples, kept, installed_embedder(), stages, preview=preview
     )
 
 

@@ -1,8 +1,9 @@
-"""``incumbent classify``, ``correct`` and ``reclassify``: which capabilities queries and entries exercise."""
+"""``incumbent classify``, ``correct``, ``fit`` and ``reclassify``: which capabilities queries and entries exercise."""
 
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +26,16 @@ from bot.cli.options import (
     submission_options,
     whole_text,
 )
-from bot.cli.output import print_json, progress_bar, report_batches, say, show_problems, show_usage
+from bot.cli.output import (
+    print_json,
+    progress_bar,
+    progress_lines,
+    report_batches,
+    say,
+    show_preview,
+    show_problems,
+    show_usage,
+)
 from bot.curator.file_changes import admit, apply, let_wait
 from bot.errors import InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
@@ -72,7 +82,7 @@ def classify_command(
     platform = open_platform(repo, config_path)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
     submission = package.submission
-    backend = open_backend(platform, progress_bar)
+    backend = open_backend(platform, progress_bar, preview=True)
     result = classify(
         submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
     )
@@ -82,6 +92,7 @@ def classify_command(
     else:
         print_classified(result, submission.queries, platform.taxonomy, Printer(everything))
     show_problems(submission.problems)
+    show_preview(backend)
     show_usage(backend)
     refuse_incomplete(result.shortfalls, result.stopped)
     return InputError.exit_code if submission.problems else 0
@@ -210,6 +221,35 @@ def _finish(plan: CorrectionPlan, platform: Platform, repo: Path, dry_run: bool,
         say(f"follows: {after.id}: {codes(before)} -> {codes(after)}")
     if plan.entry is not None and plan.values:
         say(f"the entry {plan.entry} has this text: `incumbent reclassify` updates its scores")
+
+
+@click.command("fit")
+@repository_options
+def fit_command(repo: Path, config_path: str) -> None:
+    """Fit the classifier on the taxonomy's exemplars, as the commands that write do when they need it.
+
+    Commands that only look, such as `incumbent review`, make do with a preview where a few exemplars are newer than
+    the fitted model, and say so; after this they use the whole fit. It is kept in the user's cache folder and has the
+    same digest on every machine.
+
+    \b
+    Examples:
+      incumbent fit
+      incumbent fit --repo ~/platform
+    """
+    from bot.classifier.embedded.backend import EmbeddedBackend
+    from bot.classifier.embedded.model import model_digest, to_arrays
+
+    platform = open_platform(repo, config_path)
+    backend = open_backend(platform, progress_lines)
+    if not isinstance(backend, EmbeddedBackend):
+        raise UsageError("the config names the backend openai, which is not fitted: there is nothing to do")
+    begun = time.monotonic()
+    model = backend.fit()
+    place = backend.file
+    say(f"{len(model.rows):,} exemplars, {len(model.capabilities)} capabilities: {time.monotonic() - begun:.1f} s")
+    say(f"digest: {model_digest(to_arrays(model))}")
+    say("kept: nowhere, since no cache folder can be written (INCUMBENT_CACHE)" if place is None else f"kept: {place}")
 
 
 @click.command("reclassify")

@@ -73,6 +73,14 @@ def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
         click.echo(usage_line(usage), err=True)
 
 
+def show_preview(backend: Backend) -> None:
+    """Say on standard error that a preview has judged, if it has."""
+    from bot.classifier.embedded.backend import EmbeddedBackend
+
+    if isinstance(backend, EmbeddedBackend) and backend.preview is not None:
+        say(f"note: Preview: {backend.preview}. Run `incumbent fit` for the whole fit.", err=True)
+
+
 def warn_of_stale(stale: Sequence[StaleEntry]) -> None:
     """Warn of stale entries on standard error, for commands that go on nevertheless."""
     for item in stale:

@@ -17,7 +17,7 @@ from bot.cli.options import (
     repository_options,
     submission_options,
 )
-from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage, warn_of_stale
+from bot.cli.output import print_json, progress_bar, say, show_preview, show_problems, show_usage, warn_of_stale
 from bot.errors import InputError, UsageError
 from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.review import review
@@ -60,7 +60,7 @@ def review_command(
     """
     platform = open_platform(repo, config_path)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
-    backend = open_backend(platform, progress_bar)
+    backend = open_backend(platform, progress_bar, preview=True)
     outcome = review(platform, package, backend, progress_bar("classifying"))
     if as_json or form == "json":
         from bot.report.review_json import ReviewOutput
@@ -76,6 +76,7 @@ def review_command(
 
         print_text(outcome, Printer(everything), admit_line(eval_set_dir, customer, agent, repo, config_path))
     show_problems(outcome.problems)
+    show_preview(backend)
     show_usage(backend)
     refuse_incomplete(outcome.shortfalls, outcome.stopped)
     return InputError.exit_code if outcome.problems else 0
@@ -125,9 +126,10 @@ def explain_command(
         if eval_set_dir is None or query is None:
             raise UsageError("name a folder and a query of its eval set, or an entry with --entry")
         package = open_package(platform, repo, eval_set_dir, customer, agent)
-        backend = open_backend(platform, progress_bar)
+        backend = open_backend(platform, progress_bar, preview=True)
         outcome = review(platform, package, backend, progress_bar("classifying"))
         explained, usage, history = explain_query(outcome, query), backend.usage, None
+        show_preview(backend)
         show_usage(backend)
     if as_json:
         print_json(ExplainOutput.of(explained, usage, history=history))

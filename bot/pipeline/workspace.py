@@ -117,15 +117,15 @@ def set_history(repo: Path, kinds: Iterable[Change]) -> FileHistory | None:
     return found.within("" if inside == Path() else inside.as_posix())
 
 
-def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False) -> Backend:
+def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False, preview: bool = False) -> Backend:
     """The inference backend of the config, with batch requests if ``batch``; ``stages`` shows the progress
-    of fitting.
+    of fitting.  ``preview``: nothing is written or counted, so that a quick model will do.
     """
     from bot.classifier.backends import make_backend
 
     config = platform.config
     names = config.personal_data.names
-    return make_backend(config.classifier, platform.taxonomy, stages=stages, names=names, batch=batch)
+    return make_backend(config.classifier, platform.taxonomy, stages=stages, names=names, batch=batch, preview=preview)
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:

@@ -23,10 +23,11 @@ from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
-from bot.classifier.embedded.fitting import Regression
+from bot.classifier.embedded.fitting import Regression, ordered
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.exemplars import ExemplarLabel, training_data
-from bot.config import Curation, load_config
+from bot.classifier.model import silent
+from bot.config import ClassifierSettings, Curation, load_config
 from bot.errors import InputError
 from bot.evaluation.labels import LabelledQuery, LabelVocabulary, read_tsv, resolve
 from bot.files.snapshot import WorkingTree
@@ -79,7 +80,7 @@ def main() -> int:
     classifier = config.classifier
     backend = EmbeddedBackend(taxonomy, classifier.embedded, classifier.samples, ModelCache(None), installed_embedder())
     print(f"{backend.identity.model}; taxonomy {taxonomy.version}\n")
-    held_out(taxonomy, backend.fit(), classifier.embedded.ridge)
+    held_out(taxonomy, backend.fit(), classifier)
     labelled(taxonomy, backend, config)
     return 0
 
@@ -87,15 +88,17 @@ def main() -> int:
 # Exemplars, by fits without them.
 
 
-def held_out(taxonomy: Taxonomy, model: FittedModel, ridge: float) -> None:
+def held_out(taxonomy: Taxonomy, model: FittedModel, classifier: ClassifierSettings) -> None:
     """By author, language and wording."""
-    data = training_data(taxonomy)
+    data = ordered(training_data(taxonomy), classifier.embedded, classifier.samples)
     labels = np.array(data.labels, np.int8)
     known = labels != ExemplarLabel.UNKNOWN
     truth = np.where(known, np.where(labels == ExemplarLabel.POSITIVE, 1.0, 0.0), np.nan)
     thresholds = model.calibration[:, 0]
     languages, hands, ids = (np.array([str(item) for item in part]) for part in (data.languages, data.hands, data.ids))
-    regression = Regression.of(model.rows, np.where(labels == ExemplarLabel.POSITIVE, 1.0, -1.0), known, ridge)
+    regression = Regression.of(
+        model.rows, np.where(labels == ExemplarLabel.POSITIVE, 1.0, -1.0), known, classifier.embedded.ridge, silent("")
+    )
     scores = regression.left_out([np.flatnonzero(hands == hand) for hand in sorted(set(data.hands))])
     original = languages == "None"
     print("by author, macro phi")

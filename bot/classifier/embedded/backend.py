@@ -171,9 +171,14 @@ class EmbeddedBackend:
 
     @property
     def preview(self) -> str | None:
-        """Why the model is none that was fitted on the exemplars as they are; ``None`` if it is."""
-        self.fit()
+        """Why the model is none that was fitted on the exemplars as they are; ``None`` if it is or none is known."""
         return self._preview
+
+    @property
+    def file(self) -> Path | None:
+        """Where the fitted model is kept on this machine, if it is."""
+        files = (place.file(self.key) for place in (SHIPPED, self._cache) if place.folder is not None)
+        return next((file for file in files if file.is_file()), None)
 
     def held_out(self, bar: Bar) -> dict[str, HeldOutExemplars]:
         """How the fit judges exemplars that it was made without, by capability; what reaches its ``bar`` is tagged."""

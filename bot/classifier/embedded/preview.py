@@ -58,9 +58,15 @@ def preview_of(earlier: FittedModel, taxonomy: Taxonomy, settings: EmbeddedSetti
         with one_thread("blas"):
             made = _weights_of(new, model, data, settings, samples)
         weights[new] = np.clip(np.rint(made / model.unit), -LARGEST_WEIGHT, LARGEST_WEIGHT)
-    changes = [f"{len(new):,} of {len(before):,} exemplars are newer than the fitted model"] if len(new) else []
-    changes += [f"{gone:,} of the fitted model are gone or changed"] if gone else []
-    return Preview(model, " and ".join(changes))
+    return Preview(model, _difference(len(new), gone, len(before)))
+
+
+def _difference(new: int, gone: int, size: int) -> str:
+    if new:
+        return f"{new:,} of {size:,} exemplars {'is' if new == 1 else 'are'} newer than the fitted model"
+    if gone:
+        return f"the fitted model knows {gone:,} {'exemplar' if gone == 1 else 'exemplars'} too many"
+    return "the fitted model knows the exemplars in another order or from other authors"
 
 
 def _weights_of(
