@@ -47,11 +47,8 @@ if TYPE_CHECKING:
 SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"), shipped=True)
 """The fitted models of the shipped taxonomy (dev/fit.py)."""
 
-_TOGETHER: Final = 128
-"""How many queries are judged together: their similarities to the exemplars are matrix products."""
-
-_EMBEDDED_TOGETHER: Final = 1
-"""The same with an embedder, which takes far longer: texts are embedded one by one."""
+_TOGETHER: Final = 32
+"""How many queries are judged together: so many that the cores share their texts, so few that progress shows."""
 
 _AGENTS: Final = 16
 """Of how many agents, those asked about last, the tools stay read."""
@@ -114,9 +111,8 @@ class EmbeddedBackend:
                 self._embedder.keep()
 
     def _findings(self, requests: Sequence[InferenceRequest]) -> Iterator[Finding]:
-        size = _TOGETHER if self._embedder is None else _EMBEDDED_TOGETHER
-        for start in range(0, len(requests), size):
-            together = requests[start : start + size]
+        for start in range(0, len(requests), _TOGETHER):
+            together = requests[start : start + _TOGETHER]
             asked = [replace(request, capabilities=_asked(request)) for request in together]
             found = [
                 {name: consensus_of(row) for name, row in probabilities.items()}

@@ -81,7 +81,7 @@ def fit_model(
         return _nothing(space, settings, samples)
     digests = tuple(text_digest(turns) for turns in data.exemplars)
     rows = rows_of(data, digests, space, known or {}, stages("reading exemplars"))
-    with one_thread("blas"):
+    with one_thread():
         members, intercepts, calibrations, held_out = _fit(data, rows, settings, samples, stages("fitting"))
     weights, unit = whole_weights(members)
     return FittedModel(

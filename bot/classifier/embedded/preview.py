@@ -55,7 +55,7 @@ def preview_of(earlier: FittedModel, taxonomy: Taxonomy, settings: EmbeddedSetti
     weights[kept] = earlier.weights[before[kept]]
     model = replace(earlier, space=space, rows=rows, digests=digests, taught=taught, weights=weights)
     if len(new):
-        with one_thread("blas"):
+        with one_thread():
             made = _weights_of(new, model, data, settings, samples)
         weights[new] = np.clip(np.rint(made / model.unit), -LARGEST_WEIGHT, LARGEST_WEIGHT)
     return Preview(model, _difference(len(new), gone, len(before)))
