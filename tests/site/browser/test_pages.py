@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,41 @@ def test_the_keyboard_alone_reaches_everything_where_it_can_be_seen(browser: Bro
                     if not (item["outlined"] and item["seen"])
                 ]
     assert faults == [], "\n".join(map(str, faults[:20]))
+
+
+BESIDE_THE_NAMES = """() => {
+    const box = document.querySelector('.scroll:has(> .grid)')
+    const [titles, ...rows] = [...box.querySelectorAll('tr')]
+    const links = (row) => [...row.querySelectorAll(':scope > :not(:first-child) a')]
+    const fullest = rows.reduce((best, row) => links(row).length > links(best).length ? row : best)
+    const hidden = []
+    let tried = 0
+    for (const link of [...links(titles), ...links(fullest)]) {
+        for (let place = 0; place <= box.scrollWidth - box.clientWidth; place += 9) {
+            link.blur()
+            box.scrollLeft = place
+            link.focus()
+            const { left, right } = link.getBoundingClientRect()
+            const names = fullest.cells[0].getBoundingClientRect().right
+            tried += 1
+            if (left < names - 1 || right > box.getBoundingClientRect().right + 1)
+                hidden.push([link.outerHTML.slice(0, 120), place, left, right, names])
+        }
+    }
+    return [tried, hidden]
+}"""
+
+
+def test_what_has_the_focus_in_a_grid_is_whole_beside_the_names_wherever_the_grid_stood(
+    browser: Browser, base: str
+) -> None:
+    with visitor(browser, base) as page:
+        for path, width in product(("coverage.html", "pairs.html"), (320, 768)):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(base + path)
+            tried, hidden = page.evaluate(BESIDE_THE_NAMES)
+            assert tried > 100
+            assert hidden == [], (path, width, len(hidden), hidden[:5])
 
 
 def test_the_keyboard_skips_to_the_content_and_keeps_what_was_chosen(browser: Browser, base: str) -> None:
