@@ -49,10 +49,11 @@ def make_repository(folder: Path) -> None:
         rows = [{"entry": path.stem, "outcome": "passed"} for path in entries[1:-1]]
         rows.append({"entry": FLAPPING, "outcome": "failed"})
         rows[0]["outcome"] = "skipped"
-        file = folder.parent / f"release-{number}.jsonl"
-        file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-        words = ("results", "add", str(file), "--release", f"v{number}", "--at", f"2026-11-2{number}T12:00:00Z")
-        assert run([*words, "--repo", str(folder)]) == 0
+        with TemporaryDirectory() as beside:
+            file = Path(beside) / "release.jsonl"
+            file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+            words = ("results", "add", str(file), "--release", f"v{number}", "--at", f"2026-11-2{number}T12:00:00Z")
+            assert run([*words, "--repo", str(folder)]) == 0
 
 
 @cache
