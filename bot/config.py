@@ -481,6 +481,9 @@ class Limits(Section):
         default=default("limits.questions"),
         description="queries of one eval set that the comment asks people about; the rest is folded",
     )
+    exemplars: Count = Field(
+        default=default("limits.exemplars"), description="exemplars of the taxonomy: the time of a fit grows faster"
+    )
 
     @property
     def reading(self) -> ReadingLimits:

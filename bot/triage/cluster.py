@@ -286,7 +286,7 @@ def installed() -> dict[str, str]:
     """Names and versions of what judges queries on this machine: they must be the same everywhere."""
     folder = Path(bot.__file__).parent
     code = digest({path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")})
-    return {"code": code, "numpy": version("numpy"), "scipy": version("scipy")}
+    return {"code": code, "numpy": version("numpy")}
 
 
 class ShardClassifier:

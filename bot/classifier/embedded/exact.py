@@ -113,7 +113,7 @@ def short(values: NDArray[np.floating[Any]]) -> Floats:
 
 def product(one: NDArray[np.floating[Any]], other: NDArray[np.floating[Any]]) -> Floats:
     """``one`` @ ``other``, to some six digits; what is longer than :data:`SPAN` is cut, its parts added up in order."""
-    parts = [slice(start, start + SPAN) for start in range(0, len(other), SPAN)]
+    parts = [slice(start, start + SPAN) for start in range(0, max(1, len(other)), SPAN)]
     found: Floats = short(one[:, parts[0]]) @ short(other[parts[0]].T).T
     for part in parts[1:]:
         found += short(one[:, part]) @ short(other[part].T).T

@@ -1,11 +1,12 @@
 """A quick model of a taxonomy whose exemplars differ little from those of a fitted one: a preview of the whole fit.
 
-What is new gets the weights that fit it best while all others keep theirs; what is gone loses its own.  Calibrations,
-counts and what is familiar stay those of the fitted model.
+What is new, and what is most like anything new or gone, gets the weights that fit best while all others keep theirs.
+Calibrations, counts and what is familiar stay those of the fitted model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from bot.classifier.embedded.embedding import one_thread
 from bot.classifier.embedded.exact import Floats, product
-from bot.classifier.embedded.features import Cues, FeatureSpace, text_digest
+from bot.classifier.embedded.features import Cues, FeatureSpace, Rows, text_digest
 from bot.classifier.embedded.fitting import folds_of, ordered, rows_of
 from bot.classifier.embedded.inverse import Places, inverted
 from bot.classifier.embedded.kernel import STEPS
@@ -25,6 +26,10 @@ from bot.taxonomy.model import Taxonomy
 
 LARGEST_SHARE: Final = 0.05
 """Where more of the exemplars differ, the weights of the others would be others, too."""
+
+
+AROUND: Final = 384
+"""So many exemplars get other weights at least: one that is new takes much of its weight from those like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,11 @@ def preview_of(earlier: FittedModel, taxonomy: Taxonomy, settings: EmbeddedSetti
     weights = np.zeros((len(before), earlier.weights.shape[1]), np.int16)
     weights[kept] = earlier.weights[before[kept]]
     model = replace(earlier, space=space, rows=rows, digests=digests, taught=taught, weights=weights)
-    if len(new):
-        with one_thread():
-            made = _weights_of(new, model, data, settings, samples)
-        weights[new] = np.clip(np.rint(made / model.unit), -LARGEST_WEIGHT, LARGEST_WEIGHT)
+    lost = np.setdiff1d(np.arange(len(earlier.rows)), before[kept])
+    with one_thread():
+        block = _around([(rows, new), (earlier.rows, lost)], model)
+        found = _weights_of(block, model, data, settings, samples)
+    weights[block] = np.clip(np.rint(found / model.unit), -LARGEST_WEIGHT, LARGEST_WEIGHT)
     return Preview(model, _difference(len(new), gone, len(before)))
 
 
@@ -69,22 +75,34 @@ def _difference(new: int, gone: int, size: int) -> str:
     return "the fitted model knows the exemplars in another order or from other authors"
 
 
+def _around(changes: Sequence[tuple[Rows, Places]], model: FittedModel) -> Places:
+    """The exemplars of ``model`` that are most like those in ``changes``, in their order."""
+    nearest = np.zeros(len(model.rows))
+    size = AROUND
+    for rows, places in changes:
+        size = max(size, 2 * len(places))
+        if len(places):
+            nearest = np.maximum(nearest, model.reference.similarities(rows.at(places.tolist())).max(axis=0))
+    return np.sort(np.argsort(-nearest, kind="stable")[:size])
+
+
 def _weights_of(
-    new: Places, model: FittedModel, data: TrainingData, settings: EmbeddedSettings, samples: int
+    block: Places, model: FittedModel, data: TrainingData, settings: EmbeddedSettings, samples: int
 ) -> Floats:
-    """The weights of the exemplars ``new``, given those of the others in ``model``.
+    """The weights of the exemplars of a ``block`` E, given those of the others in ``model``.
 
     (K_EE + λI) a_E = y_E − b − K_E,rest a_rest, for each member without what it leaves out.
     """
-    similar = model.reference.similarities(model.rows.at(new.tolist()))
-    labels = np.array([data.labels[place] for place in new.tolist()], np.int8)
+    similar = model.reference.similarities(model.rows.at(block.tolist()))
+    among, weights = similar[:, block], model.weights.astype(np.float64)
+    labels = np.array([data.labels[place] for place in block.tolist()], np.int8)
     targets = np.where(labels == ExemplarLabel.POSITIVE, 1.0, -1.0) - model.intercepts
     wanted = np.where(labels == ExemplarLabel.UNKNOWN, 0.0, targets).repeat(samples, axis=1)
-    rest = wanted - (similar @ model.weights.astype(np.float64)) * (model.unit / STEPS)
-    among = similar[:, new] / STEPS + settings.ridge * np.eye(len(new))
+    # Sums of whole numbers are exact, and so is their difference.
+    rest = wanted - (similar @ weights - among @ weights[block]) * (model.unit / STEPS)
+    matrix = among / STEPS + settings.ridge * np.eye(len(block))
     found = np.zeros(rest.shape)
     for member, fold in enumerate(folds_of(data, settings, samples)):
-        own = np.flatnonzero(~np.isin(new, fold))
-        if len(own):
-            found[own, member::samples] = product(inverted(among[np.ix_(own, own)]), rest[own, member::samples])
+        own = np.flatnonzero(~np.isin(block, fold))
+        found[own, member::samples] = product(inverted(matrix[np.ix_(own, own)]), rest[own, member::samples])
     return found
