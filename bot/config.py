@@ -16,7 +16,7 @@ from functools import reduce
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PrivateAttr, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from bot.errors import InputError, Problem
@@ -282,12 +282,34 @@ class Options(FileModel):
     )
 
 
+_EMBEDDING: Final = ("classifier", "embedded", "embedding")
+_SHIPPED: Final[str] = default(".".join(_EMBEDDING))
+"""The digest of the weights that this version reads."""
+_WITHOUT: Final = "none"
+_AUTO: Final = "auto"
+"""What earlier versions wrote for the weights that shipped with them."""
+
+
+def _named_weights(value: object) -> object:
+    if value == _AUTO:
+        return _SHIPPED
+    fix = f"write {_SHIPPED}, or {_WITHOUT}"
+    if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) and value != _SHIPPED:
+        wanted = f"the digest of weights that this version reads, or '{_WITHOUT}'; it reads those of {_SHIPPED[:12]}…"
+        raise ConstraintError(wanted, f"{fix}; or run the version of Incumbent that reads these")
+    if value not in (_SHIPPED, _WITHOUT):
+        raise ConstraintError(f"the sha256 of weights, in 64 digits of 0-9 and a-f, or '{_WITHOUT}'", fix)
+    return value
+
+
 class EmbeddedSettings(Section):
     """The embedded backend: models that are each fitted without a part of the taxonomy's exemplars."""
 
-    embedding: Literal["auto", "none"] = Field(
-        default=default("classifier.embedded.embedding"),
-        description="whether sentence embeddings are used: where their package is installed, or not at all",
+    embedding: Annotated[
+        str, BeforeValidator(_named_weights), WithJsonSchema({"enum": [_SHIPPED, _WITHOUT], "type": "string"})
+    ] = Field(
+        default=_SHIPPED,
+        description="the weights of the sentence embeddings, by the sha256 of their file; `none`: no embeddings",
     )
     seed: int = Field(
         default=default("classifier.embedded.seed"),
@@ -298,6 +320,11 @@ class EmbeddedSettings(Section):
         default=default("classifier.embedded.ridge"),
         description="strength λ of the ridge penalty: the greater, the less a single exemplar counts",
     )
+
+    @property
+    def weights(self) -> str | None:
+        """The digest of the weights of the sentence embeddings; ``None`` if there are none."""
+        return None if self.embedding == _WITHOUT else self.embedding
 
 
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -618,6 +645,13 @@ class Curation(Section):
     # Not keys of the file: these come from the taxonomy.
     _base: frozenset[str] = PrivateAttr(default=frozenset())
     _trial: frozenset[str] = PrivateAttr(default=frozenset())
+    # Nor is this: it says where the file names its classifier as earlier versions did.
+    _note: Problem | None = PrivateAttr(default=None)
+
+    @property
+    def note(self) -> Problem | None:
+        """What commands that judge remark on the file; ``None`` for nothing."""
+        return self._note
 
     @property
     def base(self) -> frozenset[str]:
@@ -691,7 +725,29 @@ def config_notes(snapshot: Snapshot, path: str = CONFIG_FILE) -> tuple[Problem, 
         for section, keys in _retired(document).items()
         if keys
     )
-    return (*retired, *_beyond_the_window(document))
+    embedding = _auto_note(document)
+    return (*retired, *_beyond_the_window(document), *(() if embedding is None else (embedding,)))
+
+
+def _auto_note(document: Document) -> Problem | None:
+    """The note that ``document`` names no weights, and which it means."""
+    if not means_shipped_weights(document.data):
+        return None
+    return document.problem(
+        _EMBEDDING,
+        f"{'.'.join(_EMBEDDING)}: `{_AUTO}` means the weights {_SHIPPED[:12]}…, and another version may have others",
+        "run `incumbent migrate`, which writes their digest; no verdict changes",
+    )
+
+
+def means_shipped_weights(data: object) -> bool:
+    """Whether ``data``, of a config, says ``auto`` in place of a digest, as earlier versions wrote it."""
+    return reduce(lambda section, name: as_mapping(section).get(name), _EMBEDDING, data) == _AUTO
+
+
+def name_shipped_weights(data: dict[str, Any]) -> None:
+    """Edit ``data``, of a config that :func:`means_shipped_weights`: it names them by their digest."""
+    data[_EMBEDDING[0]][_EMBEDDING[1]][_EMBEDDING[2]] = _SHIPPED
 
 
 _IN_THE_WINDOW: Final = {"flips": "flaps by its changes", "mixed": "flaps by runs that disagree", "stable": "is stable"}
@@ -754,4 +810,5 @@ def load_config(
         )
     if problems or config is None:
         raise InputError(problems)
+    config._note = _auto_note(document) if config.classifier.backend == "embedded" else None
     return config

@@ -153,6 +153,11 @@ class IncumbentError(Exception):
 
     exit_code: ClassVar[int] = 70
 
+    @property
+    def brief(self) -> str:
+        """What happened, for a place that repeats it or says itself what to do next."""
+        return str(self)
+
 
 class InputError(IncumbentError):
     """The input is at fault; contains *all* its problems, sorted by file and line."""

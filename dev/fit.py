@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+from bot.classifier.backends import named_embedder
 from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import installed_embedder
 from bot.classifier.embedded.model import model_digest, to_arrays
 from bot.config import load_config
 from bot.files.snapshot import WorkingTree
@@ -21,13 +21,13 @@ from bot.taxonomy.loading import load_taxonomy
 
 def main() -> int:
     """Fit, and remove what was there before."""
-    embedder = installed_embedder()
-    if embedder is None or SHIPPED.folder is None:
-        print("fit: the package of the embedder is not installed", file=sys.stderr)
-        return 2
     root = WorkingTree(Path.cwd())
     taxonomy = load_taxonomy(root)
     settings = load_config(root, frozenset(taxonomy.by_id)).classifier
+    embedder = named_embedder(settings.embedded)
+    if embedder is None or SHIPPED.folder is None:
+        print("fit: the config names no embedding", file=sys.stderr)
+        return 2
     SHIPPED.folder.mkdir(exist_ok=True)
     before = set(SHIPPED.folder.glob("*.npz"))
     begun = time.process_time()

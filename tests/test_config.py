@@ -15,11 +15,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.config import CONFIG_FILE, Curation, OpenAISettings, config_notes, load_config
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 
+EMBEDDING = "classifier.embedded.embedding"
+NEARLY = (SHIPPED_DIGEST[:-1], SHIPPED_DIGEST.upper(), f"{SHIPPED_DIGEST}0")
+"""What is nearly the digest of weights."""
 CAPABILITIES = frozenset({"request.auth.oauth", "response.format.table"})
 TEXT = (REPOSITORY / CONFIG_FILE).read_text(encoding="utf-8")
 DATA: dict[str, Any] = {name: value for name, value in yaml.safe_load(TEXT).items() if name != "personal_data"}
@@ -164,13 +168,17 @@ def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) 
     assert [(note.line, note.message.partition(":")[0]) for note in notes] == [
         (line_of(text, "low_probability"), "extension"),
         (line_of(text, "lapses"), "calibration"),
+        (line_of(text, "embedded: {embedding: auto"), "classifier.embedded.embedding"),
     ]
+    assert config.classifier.embedded.weights == SHIPPED_DIGEST
+    *notes, _ = notes
     method = set(load_defaults()["extension"]["method"]) | set(load_defaults()["calibration"]["method"])
     without_effect = {key for note in notes for key in note.message.partition("effect: ")[2].split(", ")}
     assert without_effect == method | {"beyond", "core"}
     for path in keys(given):
         value = value_at(given, path)
         retired = path[0] in ("extension", "calibration") and path[1:2] and path[1] in without_effect
+        retired = retired or path == ("classifier", "embedded", "embedding")
         assert retired or isinstance(value, dict) or value_at(effective, path) == value
 
 
@@ -301,7 +309,7 @@ def test_a_mistyped_key_with_a_default_is_unknown(old: str, new: str, message: s
         ("backend: embedded", "backend: embeded", "classifier.backend: must be 'embedded' or 'openai'"),
         ("samples: 5", "samples: 0", "classifier.samples: must be greater than or equal to 1"),
         ("seed: 20260101", "seed: -1", "classifier.embedded.seed: must be greater than or equal to 0"),
-        ("embedding: auto", "embedding: big", "classifier.embedded.embedding: must be 'auto' or 'none'"),
+        (SHIPPED_DIGEST, "big", f"{EMBEDDING}: must be the sha256 of weights, in 64 digits of 0-9 and a-f, or 'none'"),
         ("ridge: 0.15", "ridge: 0", "classifier.embedded.ridge: must be greater than 0"),
         ("ridge: 0.15", "ridge: .inf", "not valid YAML: '.inf' is not a finite number"),
         ("openai: null", "openai: {}", "classifier.openai.endpoint: the key is missing"),
@@ -317,6 +325,53 @@ def test_a_value_of_the_wrong_kind_is_an_error_at_its_line(old: str, new: str, m
     assert problems[0].message == message
     row = next(number for number, row in enumerate(text.splitlines(), 1) if new in row)
     assert problems[0].line == row
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["null", "12", "[]", "''", "None", "AUTO", "1" * 64, *NEARLY],
+)
+def test_what_is_no_digest_of_weights_is_refused_with_the_one_to_write(given: str, tmp_path: Path) -> None:
+    text = edited(SHIPPED_DIGEST, given)
+    first, second = faults(tmp_path, text.replace("ceiling: 150", "ceiling: 0"))
+    assert first.message.startswith("ceiling: ")
+    assert second.message.startswith(f"{EMBEDDING}: must be the sha256 of weights")
+    assert (second.line, second.fix) == (line_of(text, "embedded:"), f"write {SHIPPED_DIGEST}, or none")
+
+
+def test_a_digest_of_weights_that_this_version_does_not_read_is_refused(tmp_path: Path) -> None:
+    (problem,) = faults(tmp_path, edited(SHIPPED_DIGEST, "a" * 64))
+    assert problem.message.startswith(f"{EMBEDDING}: must be the digest of weights that this version reads, or 'none'")
+    assert SHIPPED_DIGEST[:12] in problem.message
+    assert "run the version of Incumbent that reads these" in problem.fix
+
+
+@pytest.mark.parametrize(("given", "weights"), [(SHIPPED_DIGEST, SHIPPED_DIGEST), ("none", None), ("'none'", None)])
+def test_the_weights_are_named_by_their_digest_or_there_are_none(
+    given: str, weights: str | None, tmp_path: Path
+) -> None:
+    config = load(tmp_path, edited(SHIPPED_DIGEST, given))
+    assert config.classifier.embedded.weights == weights
+    assert config.note is None
+    assert config_notes(WorkingTree(tmp_path)) == ()
+
+
+def test_auto_means_the_shipped_weights_with_a_note_until_a_digest_is_written(tmp_path: Path) -> None:
+    text = edited(SHIPPED_DIGEST, "auto")
+    config = load(tmp_path, text)
+    assert config.classifier == SHIPPED.classifier
+    assert config.note is not None
+    assert config_notes(WorkingTree(tmp_path)) == (config.note,)
+    assert (config.note.file, config.note.line) == (CONFIG_FILE, line_of(text, "embedded:"))
+    assert config.note.message.startswith(f"{EMBEDDING}: `auto` means the weights {SHIPPED_DIGEST[:12]}")
+    assert "`incumbent migrate`" in config.note.fix
+    assert config.under(frozenset({"x"})).note == config.note
+
+
+def test_a_language_model_needs_no_weights_and_gets_no_note(tmp_path: Path) -> None:
+    data = with_openai()
+    data["classifier"]["embedded"] = {"embedding": "auto"}
+    assert load(tmp_path, yaml.safe_dump(data)).note is None
 
 
 def test_whole_numbers_are_good_shares(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bot.classifier.caching_backend import FindingsStore, RememberingBackend
-from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.caching_backend import FindingsStore, HaltedBackend, RememberingBackend
+from bot.classifier.embedded.backend import EmbeddedBackend, embedded_identity
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import installed_embedder
+from bot.classifier.embedded.embedding import E5Embedder
+from bot.classifier.embedded.weights import WeightsError, name_of, required_weights, verify
 from bot.classifier.model import Backend, Findings, Stages, silent
-from bot.config import ClassifierSettings, OpenAISettings
+from bot.config import ClassifierSettings, EmbeddedSettings, OpenAISettings
 from bot.errors import UsageError
 from bot.files.user_cache import read_model, user_cache_folder, write_whole
 from bot.taxonomy.model import Taxonomy
@@ -40,8 +41,7 @@ def make_backend(
     ``store`` keeps a language model's findings (default: that folder, too); ``stages`` shows the progress of fitting.
     ``names``: people's names are masked, too, before a query is sent.  ``batch``: queries are asked in batches
     (``_batched``).  ``preview``: a quick model will do where the exemplars differ little from those of a fitted one.
-    Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and
-    nothing can be stored.
+    Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and nothing can be stored; and :class:`WeightsError` if the weights that they name are not installed.
     """
     folder = user_cache_folder(environment) if cache is None else cache.folder
     if settings.backend == "openai":
@@ -61,10 +61,34 @@ def make_backend(
         )
     if batch:
         raise UsageError("--batch: the config names the backend embedded, which asks no endpoint; leave --batch out")
+    embedder = named_embedder(settings.embedded)
     kept = cache or ModelCache(folder)
-    return EmbeddedBackend(
-        taxonomy, settings.embedded, settings.samples, kept, installed_embedder(), stages, preview=preview
-    )
+    return EmbeddedBackend(taxonomy, settings.embedded, settings.samples, kept, embedder, stages, preview=preview)
+
+
+def named_embedder(settings: EmbeddedSettings) -> E5Embedder | None:
+    """The embedder by the weights that ``settings`` name; ``None`` if they name none, and then nothing is looked for.
+
+    Raises :class:`WeightsError` if the weights are not installed.
+    """
+    return None if settings.weights is None else E5Embedder(required_weights(settings.weights))
+
+
+def verify_weights(settings: ClassifierSettings) -> None:
+    """Raise :class:`WeightsError` unless the weights that ``settings`` name, if any, are installed and whole.
+
+    This reads the whole file, so that long work does not begin in vain.
+    """
+    digest = settings.embedded.weights
+    if settings.backend == "embedded" and digest is not None:
+        verify(required_weights(digest), digest)
+
+
+def halted_backend(settings: ClassifierSettings, error: WeightsError) -> HaltedBackend:
+    """In place of the embedded backend that ``settings`` name, where ``error`` keeps it from judging anything."""
+    digest = settings.embedded.weights
+    name = None if digest is None else name_of(digest)
+    return HaltedBackend(embedded_identity(settings.embedded, settings.samples, name), None, error)
 
 
 def _batched(

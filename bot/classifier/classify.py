@@ -73,10 +73,11 @@ def classify(
             progress(len(findings) - len(queries) + len(asked), len(asked))
     except (OutsideError, IncompleteError) as error:
         stopped = error
+    why_not = "" if stopped is None else f"it was not asked about: {stopped.brief}"
     classifications: dict[str, Classification] = {}
     shortfalls: dict[str, str] = {}
     for place, query in enumerate(queries):
-        found = findings.get(place, Finding(shortfall=f"it was not asked about: {stopped}"))
+        found = findings.get(place, Finding(shortfall=why_not))
         if found.shortfall is not None:
             shortfalls[query.id] = found.shortfall
             continue

@@ -24,6 +24,7 @@ from bot.cli.options import (
     occasion,
     one_at_a_time,
     one_of,
+    open_backend,
     reason_given,
     repository_options,
     whole_text,
@@ -45,7 +46,7 @@ from bot.pipeline.admit import (
 )
 from bot.pipeline.review import ClassifiedSubmission, Platform, classify_package
 from bot.pipeline.submission import refuse_shared_ids, with_agent_in_ids
-from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform, read_packages
+from bot.pipeline.workspace import entry_text, open_package, open_platform, read_packages
 from bot.report.console import Printer
 from bot.report.output import AdmissionOutput, RepackOutput
 from bot.report.review_console import print_accepting, print_provisions

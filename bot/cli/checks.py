@@ -17,6 +17,7 @@ from bot.cli.options import (
     curating,
     folder_name,
     json_option,
+    open_backend,
     repository_options,
     tree_of,
 )
@@ -347,7 +348,6 @@ def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
     from bot.curator.file_changes import apply
     from bot.pipeline.admit import refuse_incomplete
     from bot.pipeline.scan import replace_in_set, scan_set
-    from bot.pipeline.workspace import open_backend
     from bot.report.scan_output import ScanOutput
 
     tree, known = tree_of(repo), platform.regression_set

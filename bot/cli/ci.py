@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.cli.options import FILE, read_all_named, whole_text
+from bot.classifier.embedded.weights import WAYS_OUT
+from bot.cli.options import FILE, note_config, read_all_named, whole_text
 from bot.cli.output import log, print_json, progress_bar, show_usage
 from bot.config import RESULT_FILES
 from bot.errors import InputError, OutsideError, Problem, UsageError
 from bot.github.events import page_of_run, product_files, server_of
-from bot.pipeline.workspace import open_backend
+from bot.pipeline.workspace import open_backend_or_halt
 from bot.text.masking import masked_data
 
 if TYPE_CHECKING:
     from bot.classifier.model import Backend
     from bot.github.client import GitHubClient
     from bot.github.events import Event
-    from bot.github.facts import Absence, Analysis, Quiet
+    from bot.github.facts import Absence, Analysis, Quiet, StoppedFacts
     from bot.github.git_state import World
     from bot.github.publication import Publication
     from bot.github.publish_plan import PublishPlan
@@ -152,12 +153,16 @@ def ci_command(
             world.store.close()
     _report(publication, environment, dry_run, as_json)
     if publication.incomplete is not None:
-        log(f"incomplete: {publication.incomplete.message}", error=True)
+        log(f"incomplete: {_with_ways_out(publication.incomplete)}", error=True)
         return publication.incomplete.exit_code
     if publication.result is None or (publication.judged and not dry_run):
         # The check shows how the review ended: the job itself succeeded.
         return 0
     return publication.result.exit_code
+
+
+def _with_ways_out(stopped: StoppedFacts) -> str:
+    return f"{stopped.message}. {WAYS_OUT}" if stopped.platform_acts else stopped.message
 
 
 def _count_results(
@@ -278,7 +283,8 @@ def _analyse(
     opened: list[Backend] = []
 
     def open_once(platform: Platform) -> Backend:
-        opened.append(open_backend(platform, progress_bar))
+        note_config(platform.config)
+        opened.append(open_backend_or_halt(platform, progress_bar))
         return opened[-1]
 
     # One for the whole run, since its waits add up.
@@ -298,7 +304,7 @@ def _analyse(
     for backend in opened:
         show_usage(backend)
     if found.work.stopped is not None:
-        say(f"not every query was asked about: {found.work.stopped.message}")
+        say(f"not every query was asked about: {_with_ways_out(found.work.stopped)}")
 
 
 def _publish(

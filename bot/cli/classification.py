@@ -21,6 +21,7 @@ from bot.cli.options import (
     json_option,
     occasion,
     one_at_a_time,
+    open_backend,
     reason_given,
     repository_options,
     submission_options,
@@ -42,7 +43,7 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.query import MOST_COST
 from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.review import Platform, under_corrections
-from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform
+from bot.pipeline.workspace import entry_text, open_package, open_platform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

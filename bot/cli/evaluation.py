@@ -13,7 +13,16 @@ import click
 from bot.classifier.classify import classify
 from bot.classifier.corrections import Corrections, merged
 from bot.classifier.usage import Usage
-from bot.cli.options import FOLDER, LABELS, Command, json_option, labels_in, read_named, repository_options
+from bot.cli.options import (
+    FOLDER,
+    LABELS,
+    Command,
+    json_option,
+    labels_in,
+    note_config,
+    read_named,
+    repository_options,
+)
 from bot.cli.output import print_json, progress_bar, say, show_usage, write_files
 from bot.config import REVIEWED_FILES, ClassifierSettings, load_config
 from bot.curator.corrections import by_hand, load_corrections
@@ -174,9 +183,12 @@ def evaluate_command(
     if against is not None and against.lower().endswith(".json"):
         theirs = load_predictions(Path(against), specification)
     elif against is not None:
-        other = load_config(WorkingTree(repo), frozenset(platform.taxonomy.by_id), against).classifier
+        config = load_config(WorkingTree(repo), frozenset(platform.taxonomy.by_id), against)
+        note_config(config)
+        other = config.classifier
     names_count = platform.config.personal_data.names
     if ours is None:
+        note_config(platform.config)
         ours = ask(queries, specification, platform.config.classifier, vocabulary, names=names_count)
     if save is not None:
         write_files({save: ours.predictions.text})

@@ -25,6 +25,7 @@ from bot.cli.options import (
     json_option,
     occasion,
     one_at_a_time,
+    open_backend,
     repository_options,
 )
 from bot.cli.output import print_json, progress_bar, report_batches, show_usage
@@ -40,7 +41,7 @@ from bot.pipeline.import_files import ArchiveFolder, Part, distilled, plan_archi
 from bot.pipeline.import_plan import ImportedAgent, ImportItem, ImportPlan, appraise, compare, gone, plan_import
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import agent_folder
-from bot.pipeline.workspace import entry_text, open_backend, open_platform
+from bot.pipeline.workspace import entry_text, open_platform
 from bot.report.imports import import_overview
 from bot.report.local_refusals import refused_in
 from bot.text.compare import text_key

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 
 from bot.cli.output import say
-from bot.config import CONFIG_FILE
+from bot.config import CONFIG_FILE, Curation
 from bot.curator.journal import sole_curator, was_changed
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.files.process import is_stop
@@ -23,8 +23,10 @@ from bot.text.compare import utc
 from bot.text.masking import masked
 
 if TYPE_CHECKING:
+    from bot.classifier.model import Backend, Stages
     from bot.curator.entry import Entry
     from bot.curator.staging import AuditStamp
+    from bot.pipeline.review import Platform
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -159,6 +161,23 @@ def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
         return at_hand(repo, at, by)
     except (UsageError, OutsideError) as error:
         raise type(error)(f"{error}, or give --at TIME") from None
+
+
+def open_backend(platform: Platform, stages: Stages, *, batch: bool = False) -> Backend:
+    """The classifier of the config, for a command that judges; what the config should say otherwise is noted once."""
+    from bot.pipeline.workspace import open_backend as opened
+
+    note_config(platform.config)
+    return opened(platform, stages, batch=batch)
+
+
+def note_config(config: Curation) -> None:
+    """Show the note of ``config`` on standard error, unless this command has shown it."""
+    context = click.get_current_context()
+    shown = context.meta.setdefault(f"{__name__}.notes", set())
+    if config.note is not None and config.note not in shown:
+        shown.add(config.note)
+        say(f"note: {config.note}", err=True)
 
 
 def whole_text(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import customers_of, one_of, repository_options, tree_of, two_commits
+from bot.cli.options import customers_of, one_of, open_backend, repository_options, tree_of, two_commits
 from bot.cli.output import progress_bar, say, show_usage
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
 from bot.git import ObjectStore
 from bot.git.working_copy import read_remote
 from bot.pipeline.submission import EVAL_SETS, submission_folders
-from bot.pipeline.workspace import open_backend, open_platform
+from bot.pipeline.workspace import open_platform
 
 if TYPE_CHECKING:
     from bot.classifier.model import Backend

@@ -17,6 +17,7 @@ from bot.cli.options import (
     json_option,
     labels_in,
     one_at_a_time,
+    open_backend,
     read_named,
     repo_option,
     repository_options,
@@ -31,7 +32,7 @@ from bot.git import ObjectStore
 from bot.git.working_copy import read_commit, read_top
 from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.submission import agent_name, refuse_shared_ids, with_agent_in_ids
-from bot.pipeline.workspace import open_backend, open_platform, read_packages
+from bot.pipeline.workspace import open_platform, read_packages
 from bot.report.verdict_text import counted
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
@@ -204,7 +205,7 @@ def impact_command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
             lambda platform: with_findings(open_backend(platform, progress_bar), known),
             None if ask else NOT_ASKED,
         )
-        identity = open_backend(change.after).identity
+        identity = open_backend(change.after, progress_bar).identity
         impact, _ = measure(change, agents, backends, why, identity, progress_bar("classifying"), rejected)
         problems = (*problems, *trial_problems(impact.appraisals, change.after.taxonomy, change.document))
     finally:
@@ -244,7 +245,7 @@ def migrate_command(
 
     The taxonomy is compared with that of a commit, and refused if its version or its declarations are wrong. Renamed
     capabilities keep their scores. Split or redefined ones become stale: refresh them with `incumbent reclassify`. A
-    second run changes nothing.
+    config that says `embedding: auto` gets the digest of the weights. A second run changes nothing.
 
     \b
     Examples:
@@ -274,6 +275,7 @@ def migrate_command(
         splits={whole: list(parts) for whole, parts in plan.migration.splits.items()},
         files=[change.path for change in plan.file_changes],
         stale=list(plan.stale),
+        weights=list(plan.weights),
         dry_run=dry_run,
     )
     if as_json:
@@ -293,6 +295,8 @@ def _show_migration(plan: MigrationPlan, dry_run: bool) -> None:
         say(f"{change.step}: {change.sentence}")
     for file in plan.file_changes:
         say(f"{'would be ' if dry_run else ''}written: {file.path}")
+    for path in plan.weights:
+        say(f"{path}: `embedding` names the weights by their digest in place of `auto`; no verdict changes by that")
     for item in plan.stale:
         say(f"to classify again: {item.id}: {', '.join(item.capabilities)}")
     files = counted(len(plan.file_changes), "file", "files")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import FILE, FOLDER, batch_options, json_option, repository_options
+from bot.cli.options import FILE, FOLDER, batch_options, json_option, open_backend, repository_options
 from bot.cli.output import (
     print_json,
     progress_lines,
@@ -24,7 +24,7 @@ from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package, Submission, faults_of_names
-from bot.pipeline.workspace import open_backend, open_platform
+from bot.pipeline.workspace import open_platform
 
 
 @click.command("triage")
@@ -98,6 +98,7 @@ def triage_command(
     folder = work or out.with_name(f"{out.name}.work")
     given = [path for path in (*inputs, agent_folder, agents_folder, repo) if path is not None]
     _refuse_nested(out, folder, given)
+    from bot.classifier.backends import verify_weights
     from bot.text.digests import digest
     from bot.triage.cluster import RayCluster, reach
     from bot.triage.reading import TrafficColumns, stamp
@@ -114,6 +115,7 @@ def triage_command(
         cluster = RayCluster(address=address, seconds=platform.config.triage.cluster_seconds)
         reach(cluster)
     packages = _packages(platform, agent_folder, agents_folder, customer)
+    verify_weights(platform.config.classifier)
     backend = open_backend(platform, progress_lines, batch=batch)
     assignment = Assignment(
         platform=platform,

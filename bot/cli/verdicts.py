@@ -13,6 +13,7 @@ from bot.cli.options import (
     all_option,
     eval_set_or_none,
     json_option,
+    open_backend,
     read_named,
     repository_options,
     submission_options,
@@ -21,7 +22,7 @@ from bot.cli.output import print_json, progress_bar, say, show_preview, show_pro
 from bot.errors import InputError, UsageError
 from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.review import review
-from bot.pipeline.workspace import open_backend, open_package, open_platform
+from bot.pipeline.workspace import open_package, open_platform
 
 
 @click.command("review")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from bot.classifier.embedded.weights import WAYS_OUT
 from bot.config import Curation
 from bot.doctor.findings import BRANCHES, GENERAL, RULES, SetupFinding, UnreadSetting, bad, doubtful, good, unchecked
 from bot.doctor.settings import (
@@ -44,6 +45,7 @@ def diagnose(facts: Facts) -> tuple[SetupFinding, ...]:
         *_actions(facts.actions, workflow, facts.name),
         *_job_tokens(facts.job_tokens, writer),
         *_files(facts),
+        *_classifier(facts.weights, config),
         *_required_check(facts, config, writer),
         *_blocking(facts),
         *_ledger(facts.ledger, writer),
@@ -159,6 +161,20 @@ def _files(facts: Facts) -> Iterator[SetupFinding]:
             "the check always passes, and nothing but comment and check is written",
             "when the trial is over, `mode: curate` in config/curation.yaml",
         )
+
+
+def _classifier(missing: str | None, config: Curation | None) -> Iterator[SetupFinding]:
+    if config is None or config.classifier.backend != "embedded":
+        return
+    about = "classifier"
+    if config.note is not None:
+        why = "a config that does not name its weights means others once an upgrade ships them"
+        yield doubtful(about, f"{config.note.file}:{config.note.line}: {config.note.message}", why, config.note.fix)
+    if missing is not None:
+        why = "a machine without them judges nothing; on one that runs the jobs, every check is incomplete"
+        yield doubtful(about, f"this machine cannot run the classifier: {missing}", why, WAYS_OUT)
+    elif config.classifier.embedded.weights is not None:
+        yield good(about, "this machine has the weights that the config names")
 
 
 def _required_check(facts: Facts, config: Curation | None, writer: PushToken) -> Iterator[SetupFinding]:

@@ -11,6 +11,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Literal, Protocol
 from urllib.parse import quote
 
+from bot.classifier.backends import verify_weights
+from bot.classifier.embedded.weights import WeightsError
 from bot.config import REVIEWED_FILES, Curation, load_config
 from bot.doctor.findings import UnreadSetting
 from bot.doctor.settings import (
@@ -199,8 +201,10 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
     state: str | UnreadSetting | None = None
     curators: tuple[str, ...] = ()
     pages: PagesSettings | UnreadSetting | None = None
+    weights: str | None = None
     if isinstance(files, RepositoryFiles):
         if files.config is not None:
+            weights = _weights(files.config)
             curators = tuple(files.config.curators)
             outsiders = _outsiders(ask, curators)
         if files.code_owners is not None:
@@ -231,7 +235,17 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
         on_github_com=on_github_com,
         pages=pages,
         permissions=_permissions(ask, curators or (str(repository["owner"]["login"]),)),
+        weights=weights,
     )
+
+
+def _weights(config: Curation) -> str | None:
+    """What is wrong with the weights that ``config`` names, on this machine."""
+    try:
+        verify_weights(config.classifier)
+    except WeightsError as error:
+        return error.brief
+    return None
 
 
 def _pages(ask: Ask) -> PagesSettings:

@@ -178,6 +178,7 @@ class Facts:
     github.com's; only there the ids of GitHub's own apps are known.  ``outsiders`` are configured curators who are no
     collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub cannot apply.  ``permissions`` says why the token
     cannot look up people's permissions, None if it can.  ``pages`` is None if no workflow of ours publishes.
+    ``weights`` says what is wrong with the classifier's weights on this machine, None if nothing is.
     """
 
     name: str
@@ -197,6 +198,7 @@ class Facts:
     on_github_com: bool
     permissions: UnreadSetting | None = None
     pages: PagesSettings | UnreadSetting | None = None
+    weights: str | None = None
 
 
 def owners(text: str, path: str) -> tuple[str, ...]:

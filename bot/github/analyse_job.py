@@ -127,7 +127,7 @@ def analyse(
         work=ClassifierWork(
             reused=found.reused,
             classified=found.classified,
-            stopped=StoppedFacts.of(found.error),
+            stopped=StoppedFacts.of(found.error or measured.stopped),
             usage=total([backend.usage, measured.usage]),
         ),
         impact=measured.impact,

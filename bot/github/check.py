@@ -83,7 +83,10 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
         labels.append(PullRequestLabel.INCOMPLETE)
         code = IncompleteError.exit_code
     if analysis.work.stopped is not None:
-        titles.append(analysis.work.stopped.message)
+        if analysis.work.stopped.platform_acts:
+            titles.insert(0, "The platform has to act: the classifier cannot run")
+        else:
+            titles.append(analysis.work.stopped.message)
         code = analysis.work.stopped.exit_code
     if judgement.removed_for_good:
         titles.insert(0, "An entry is removed without a tombstone")

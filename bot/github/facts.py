@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 
 from bot.classifier.classify import ClassifierResult
+from bot.classifier.embedded.weights import WeightsError
 from bot.classifier.model import Classification, Findings, Identity
 from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Evicted
@@ -144,15 +145,24 @@ def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
 
 
 class StoppedFacts(FileModel):
-    """Why the classifier stopped: a budget that is used up, or an endpoint that failed."""
+    """Why the classifier stopped: a budget that is used up, an endpoint that failed, or weights that are missing."""
 
     message: Text
     exit_code: Literal[3, 4]
+    platform_acts: bool = Field(
+        default=False,
+        exclude_if=lambda value: not value,
+        description="whether the machine of the job lacks the classifier's weights, so that the platform has to act",
+    )
 
     @staticmethod
     def of(error: IncumbentError | None) -> StoppedFacts | None:
         """``error`` for the document; ``None`` for none."""
-        return None if error is None else StoppedFacts(message=whole(str(error)), exit_code=_exit_code(error))
+        if error is None:
+            return None
+        return StoppedFacts(
+            message=whole(error.brief), exit_code=_exit_code(error), platform_acts=isinstance(error, WeightsError)
+        )
 
 
 def _exit_code(error: IncumbentError) -> Literal[3, 4]:

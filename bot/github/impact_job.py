@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from bot.classifier.caching_backend import known_by
+from bot.classifier.caching_backend import HaltedBackend, known_by
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.store import is_part
-from bot.errors import InputError, Problem
+from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Overlay
 from bot.git import ObjectStore, blob_id
 from bot.ledger.keys import under, with_findings
@@ -35,7 +35,7 @@ class Measured:
     """The impact (``None``: the files cannot be read), faults of the changed files, a model's answers, and the cost.
 
     ``follows`` maps files of the regression set to the id of their content after a migration: a change to just that
-    content is not a change by hand.
+    content is not a change by hand.  ``stopped`` is what kept a classifier from running here, if anything did.
     """
 
     impact: Impact | None = None
@@ -43,6 +43,7 @@ class Measured:
     remembered: Mapping[str, Classification] = field(default_factory=dict)
     usage: Usage | None = None
     follows: Mapping[str, str] = field(default_factory=dict)
+    stopped: IncumbentError | None = None
 
 
 UNTOUCHED = Measured()
@@ -95,7 +96,15 @@ def measure_impact(
     usage = total(item.usage for item in backends or ())
     unfit = trial_problems(impact.appraisals, change.after.taxonomy, change.document)
     problems = (*problems, *unfit)
-    return Measured(impact=impact, problems=problems, remembered=remembered, usage=usage, follows=follows)
+    halted = [item.stopped for item in backends or () if isinstance(item, HaltedBackend) and impact.is_incomplete]
+    return Measured(
+        impact=impact,
+        problems=problems,
+        remembered=remembered,
+        usage=usage,
+        follows=follows,
+        stopped=halted[0] if halted else None,
+    )
 
 
 def _follows(store: ObjectStore, base: str, head: str, change: PlatformChange) -> dict[str, str]:

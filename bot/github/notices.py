@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from bot.classifier.embedded.weights import WAYS_OUT
 from bot.consolidator.verdict import Reason
 from bot.curator.roles import derive_roles
 from bot.github.authority import UNKNOWN_AUTHOR, UNKNOWN_PERMISSION, Author
@@ -71,6 +72,13 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
             "This is a first contribution: a curator starts the review with `/incumbent run`."
             if outcome.released is None
             else "Released, but this run had not read the data yet: run it again, or comment `/incumbent run` again."
+        )
+    stopped = analysis.work.stopped
+    if stopped is not None and stopped.platform_acts:
+        notices.append(
+            "The platform has to act, not the author of this pull request: the machine of the job that reads pull "
+            f"requests cannot run the classifier. {quoted(stopped.message)}. {WAYS_OUT}. Then run all jobs again, or "
+            "comment `/incumbent run`."
         )
     if judgement.removed_for_good:
         names = ", ".join(quoted(item.file.before or item.file.path) for item in judgement.removed_for_good[:10])

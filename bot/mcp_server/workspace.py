@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Final, Generic, TypeVar
 
+from bot.classifier.backends import verify_weights
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
 from bot.curator.journal import refuse_half_written
@@ -77,6 +78,7 @@ _MOST_BACKENDS = 4
 
 def _open_fitted(platform: Platform) -> Backend:
     """The backend that the config names, fitted if it needs fitting."""
+    verify_weights(platform.config.classifier)
     backend = open_backend(platform)
     if isinstance(backend, EmbeddedBackend):
         backend.fit()

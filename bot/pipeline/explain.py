@@ -45,7 +45,8 @@ class Explained:
 def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: None) -> Explained:
     """The verdict on the query called ``name``, at its turn in the cycle.
 
-    Raises :class:`bot.errors.InputError` if there is no such query, or if it has no verdict.
+    Raises :class:`bot.errors.InputError` if there is no such query, or if it has no verdict; and what stopped the
+    classifier if it has none because of that.
     """
     if name not in review.queries:
         fix = "take an id that `incumbent review` shows"
@@ -55,6 +56,8 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
         message = f"it is judged no more: the entry or tombstone {entry} settles it"
         raise InputError([Problem(name, None, message, "explain the entry, if it is in the set or waits for a slot")])
     if name not in review.scored:
+        if review.stopped is not None:
+            raise review.stopped
         why = review.shortfalls.get(name, "the classifier did not get to it")
         raise InputError([Problem(name, None, f"it has no verdict: {why}", "run again, or see the endpoint")])
     config, classification = review.platform.config, review.classifications[name]

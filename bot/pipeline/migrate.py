@@ -1,5 +1,7 @@
 """Plans, as values, what a new taxonomy changes in the files of a platform repository (docs/taxonomy.md).
 
+A config that does not name the weights of its classifier, as earlier versions wrote it, names them afterwards.
+
 Everything is read before anything is written, and every fault of every file is reported at once.
 """
 
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bot.config import REVIEWED_FILES, Limits, load_config
+from bot.config import REVIEWED_FILES, Limits, load_config, means_shipped_weights, name_shipped_weights
 from bot.curator.corrections import FOLDER as CORRECTIONS
 from bot.curator.entry import Entry, StaleEntry, migrated, migrated_tombstone, migrated_values, resident_of
 from bot.curator.file_changes import FileChange
@@ -47,7 +49,8 @@ CONFIG_FOLDER = "config"
 class MigrationPlan:
     """The changes by the taxonomy ``new``: its declarations, and the files that follow.
 
-    ``stale`` are the entries, including the waitlist, that will be stale.
+    ``stale`` are the entries, including the waitlist, that will be stale; ``weights`` are the configs that name the
+    weights of the classifier from then on.
     """
 
     old: Taxonomy
@@ -56,6 +59,7 @@ class MigrationPlan:
     migration: Migration
     file_changes: tuple[FileChange, ...]
     stale: tuple[StaleEntry, ...]
+    weights: tuple[str, ...]
 
 
 def plan_migration(
@@ -73,7 +77,7 @@ def plan_migration(
     planning = _Planning(now, old, new)
     planning.problems.extend(succession_problems(old, new, document))
     planning.file_changes.extend(FileChange(path, text) for path, text in sorted(texts.items()))
-    planning.configs()
+    planning.configs(config_path)
     planning.regression_set()
     config = collect(partial(load_config, now, None, config_path), planning.problems) if labels else None
     if config is not None:
@@ -88,6 +92,7 @@ def plan_migration(
         migration=planning.migration,
         file_changes=tuple(planning.file_changes),
         stale=tuple(planning.stale),
+        weights=tuple(planning.weights),
     )
 
 
@@ -163,10 +168,12 @@ class _Planning:
         self.migration = migration_between(old, new)
         self.file_changes: list[FileChange] = []
         self.stale: list[StaleEntry] = []
+        self.weights: list[str] = []
 
-    def configs(self) -> None:
-        """Edit the overrides in every file of ``config/`` that has any."""
-        for path in self.now.paths(CONFIG_FOLDER):
+    def configs(self, config_path: str) -> None:
+        """Edit overrides and the name of the weights in every file of ``config/``, and in that at ``config_path``."""
+        present = [config_path] if self.now.exists(config_path) else []
+        for path in dict.fromkeys((*self.now.paths(CONFIG_FOLDER), *present)):
             if path.endswith((".yaml", ".yml")):
                 collect(partial(self._config, path), self.problems)
 
@@ -176,8 +183,19 @@ class _Planning:
             self._corrections(path, as_mapping(data))
             return
         overrides = as_mapping(as_mapping(data).get("per_capability"))
-        if overrides.keys() & {*self.migration.renames, *self.migration.splits}:
-            self._edit(path, lambda data: migrate_overrides(data["per_capability"], self.migration))
+        follows = bool(overrides.keys() & {*self.migration.renames, *self.migration.splits})
+        names_none = means_shipped_weights(data)
+
+        def change(data: Any) -> None:
+            if follows:
+                migrate_overrides(data["per_capability"], self.migration)
+            if names_none:
+                name_shipped_weights(data)
+
+        if follows or names_none:
+            self._edit(path, change)
+        if names_none:
+            self.weights.append(path)
 
     def _corrections(self, path: str, data: Mapping[str, Any]) -> None:
         """Edit corrections by hand at ``path``, by the same rule as labels; a file without any left is removed."""

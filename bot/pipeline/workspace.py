@@ -120,12 +120,31 @@ def set_history(repo: Path, kinds: Iterable[Change]) -> FileHistory | None:
 def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False, preview: bool = False) -> Backend:
     """The inference backend of the config, with batch requests if ``batch``; ``stages`` shows the progress
     of fitting.  ``preview``: nothing is written or counted, so that a quick model will do.
+
+    Raises :class:`bot.classifier.embedded.weights.WeightsError` if this machine lacks the weights that it needs.
     """
     from bot.classifier.backends import make_backend
 
     config = platform.config
     names = config.personal_data.names
     return make_backend(config.classifier, platform.taxonomy, stages=stages, names=names, batch=batch, preview=preview)
+
+
+def open_backend_or_halt(platform: Platform, stages: Stages = silent) -> Backend:
+    """The inference backend of the config; where the weights that it needs are missing or not whole, one that
+    says so when it is asked.
+
+    For a job that has to report it: whoever reads the report cannot see this machine.
+    """
+    from bot.classifier.backends import halted_backend, verify_weights
+    from bot.classifier.embedded.weights import WeightsError
+
+    settings = platform.config.classifier
+    try:
+        verify_weights(settings)
+    except WeightsError as error:
+        return halted_backend(settings, error)
+    return open_backend(platform, stages)
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:

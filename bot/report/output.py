@@ -349,4 +349,5 @@ class MigrateOutput(Output):
     splits: dict[str, list[str]] = Field(description="old id: its parts")
     files: list[str] = Field(description="the files written, or that would be")
     stale: list[Checked[StaleEntry]] = Field(description="entries to classify again, those that wait for a slot too")
+    weights: list[str] = Field(description="configs in which a digest replaces `auto`; no verdict changes by that")
     dry_run: bool

@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 import bot
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import Arrays
+from bot.classifier.embedded.weights import WeightsError
 from bot.classifier.model import Backend
 from bot.errors import IncumbentError, OutsideError, UsageError
 from bot.files.process import set_loaded_aside
@@ -324,7 +325,10 @@ class ShardClassifier:
         ground, model = ray.get(list(self._references))
         threadpool_limits(1)
         with_masks(ground.platform)
-        backend = open_backend(ground.platform)
+        try:
+            backend = open_backend(ground.platform)
+        except WeightsError as error:
+            raise WeightsError(f"{machine}: {error.brief}") from None
         if backend.identity != ground.identity:
             raise OutsideError(f"{machine} has the classifier {backend.identity}, not {ground.identity}; {_INSTALL}")
         if model is not None and isinstance(backend, EmbeddedBackend):

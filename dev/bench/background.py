@@ -17,7 +17,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
+from bot.classifier.embedded.embedding import SCALE, E5Embedder, Embedder
+from bot.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
 from bot.classifier.embedded.wording import conditional, courteous, felt, hands_over, in_context, plain, sentences
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
@@ -39,10 +40,7 @@ _FEW: Final = 2
 
 def main() -> None:
     """Fit and write."""
-    embedder = installed_embedder()
-    if embedder is None:
-        raise SystemExit("background: the package of the embedder is not installed")
-    held, count = fit(embedder)
+    held, count = fit(E5Embedder(required_weights(SHIPPED_DIGEST)))
     FILE.write_text(json.dumps(held) + "\n", encoding="utf-8")
     print(f"{FILE}: {count} texts; cut {held['cut']}; {held['context_weights']}")
 

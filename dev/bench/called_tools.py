@@ -27,9 +27,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
+from bot.classifier.embedded.embedding import SCALE, E5Embedder, Embedder
 from bot.classifier.embedded.steps import LEADS, read_step, step_features
 from bot.classifier.embedded.tools import FILE, RequestPart, ToolIndex, Weights, WeightSet, text_odds
+from bot.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
 from bot.classifier.embedded.word_lists import OPERATIONS
 from bot.classifier.visible_text import clean
 from bot.files.snapshot import WorkingTree
@@ -151,10 +152,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--text-probabilities", type=Path)
     parser.add_argument("--errors", action="store_true", help="list the prompts whose tool is not first")
     given = parser.parse_args(arguments)
-    installed = installed_embedder()
-    if installed is None:
-        parser.error("the package of embeddings is not installed")
-    embedder = StoredEmbedder(installed, given.vectors)
+    embedder = StoredEmbedder(E5Embedder(required_weights(SHIPPED_DIGEST)), given.vectors)
     data = Data()
     for path in [*LABELS, *given.more]:
         read_file(data, path)

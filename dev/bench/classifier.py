@@ -19,10 +19,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.backends import named_embedder
 from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import installed_embedder
 from bot.classifier.embedded.fitting import Regression, ordered
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.exemplars import ExemplarLabel, training_data
@@ -78,7 +78,8 @@ def main() -> int:
     taxonomy = load_taxonomy(tree)
     config = load_config(tree, frozenset(taxonomy.by_id))
     classifier = config.classifier
-    backend = EmbeddedBackend(taxonomy, classifier.embedded, classifier.samples, ModelCache(None), installed_embedder())
+    embedder = named_embedder(classifier.embedded)
+    backend = EmbeddedBackend(taxonomy, classifier.embedded, classifier.samples, ModelCache(None), embedder)
     print(f"{backend.identity.model}; taxonomy {taxonomy.version}\n")
     held_out(taxonomy, backend.fit(), classifier)
     labelled(taxonomy, backend, config)

@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
@@ -44,9 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         for part in ("taxonomy", "config", "regression_set"):
             shutil.copytree(REPOSITORY / part, root / part)
         config = root / "config/curation.yaml"
-        config.write_text(
-            config.read_text(encoding="utf-8").replace("embedding: auto", "embedding: none"), encoding="utf-8"
-        )
+        config.write_text(config.read_text(encoding="utf-8").replace(SHIPPED_DIGEST, "none"), encoding="utf-8")
         traffic = root / "traffic.jsonl"
         exact, near = generate(traffic, size, given.characters)
         if given.parquet:

@@ -123,15 +123,12 @@ def test_the_identity_names_the_method_and_its_settings_not_the_exemplars(exempl
     assert identity(exemplary, seed=1) == identity(exemplary, seed=1)
 
 
-def test_the_identity_names_the_embedder_unless_none_is_used(exemplary: Taxonomy) -> None:
-    def identity(embedder: Letters | None, **overrides: object) -> Identity:
-        settings = SETTINGS.model_copy(update=overrides)
-        return EmbeddedBackend(exemplary, settings, SAMPLES, ModelCache(None), embedder).identity
+def test_the_identity_names_the_embedder_if_there_is_one(exemplary: Taxonomy) -> None:
+    def identity(embedder: Letters | None) -> Identity:
+        return EmbeddedBackend(exemplary, SETTINGS, SAMPLES, ModelCache(None), embedder).identity
 
     assert identity(Letters()).model == f"{METHOD}+letters-1"
-    assert identity(Letters(), embedding="none").model == METHOD
-    # On a machine that has none it is the same classifier.
-    assert identity(Letters(), embedding="none") == identity(None)
+    assert identity(None).model == METHOD
 
 
 def test_a_model_with_embeddings_is_kept_apart_from_one_without(exemplary: Taxonomy, tmp_path: Path) -> None:

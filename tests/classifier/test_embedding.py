@@ -17,11 +17,10 @@ from bot.classifier.embedded.embedding import (
     WIDTH,
     E5Embedder,
     RememberingEmbedder,
-    installed_embedder,
 )
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights
+from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
 
-pytestmark = pytest.mark.skipif(installed_embedder() is None, reason="the package of embeddings is not installed here")
+pytestmark = pytest.mark.skipif(find_weights() is None, reason="the weights of the embeddings are not installed here")
 
 LONG = '{"a":' * 400
 """Nearly every sign is a token of its own."""
@@ -29,13 +28,7 @@ LONG = '{"a":' * 400
 
 @pytest.fixture(scope="module")
 def embedder() -> E5Embedder:
-    path = find_weights()
-    assert path is not None
-    return E5Embedder(path)
-
-
-def test_an_embedder_is_named_by_its_weights(embedder: E5Embedder) -> None:
-    assert embedder.name == f"e5-{SHIPPED_DIGEST[:12]}"
+    return E5Embedder(required_weights(SHIPPED_DIGEST))
 
 
 def test_of_a_text_of_many_tokens_the_beginning_is_read(embedder: E5Embedder) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bot.classifier.embedded import tools as tool_indexes
-from bot.classifier.embedded.embedding import installed_embedder
+from bot.classifier.embedded.embedding import E5Embedder
 from bot.classifier.embedded.steps import (
     LEADS,
     MAX_STEPS,
@@ -26,6 +26,7 @@ from bot.classifier.embedded.steps import (
 )
 from bot.classifier.embedded.text import compounds_of, name_words, stem, terms_of
 from bot.classifier.embedded.tools import ToolIndex, shipped_weights
+from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
 from bot.classifier.embedded.word_lists import OPERATIONS, leading_verb, operation_shares, operations_of
 from bot.intake.specification import UNLISTED, Effect, Parameter, Tool
 from bot.text.compare import rounded
@@ -106,7 +107,7 @@ def test_the_likeliest_tool_by_words_alone(tools: Sequence[Tool], query: str, wa
     assert likeliest(ToolIndex(tools), query) == [wanted]
 
 
-@pytest.mark.skipif(installed_embedder() is None, reason="the package of embeddings is not installed here")
+@pytest.mark.skipif(find_weights() is None, reason="the weights of the embeddings are not installed here")
 @pytest.mark.parametrize(
     ("tools", "query", "wanted"),
     [
@@ -116,7 +117,7 @@ def test_the_likeliest_tool_by_words_alone(tools: Sequence[Tool], query: str, wa
     ],
 )
 def test_the_likeliest_tool_by_meaning(tools: Sequence[Tool], query: str, wanted: str) -> None:
-    assert likeliest(ToolIndex(tools, (), installed_embedder()), query) == [wanted]
+    assert likeliest(ToolIndex(tools, (), E5Embedder(required_weights(SHIPPED_DIGEST))), query) == [wanted]
 
 
 @pytest.mark.parametrize("text_probability", [None, 0.05])

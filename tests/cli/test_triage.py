@@ -22,6 +22,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.files.snapshot import WorkingTree
 from bot.schemas import schema
 from bot.taxonomy.loading import load_taxonomy
@@ -48,7 +49,7 @@ def make_root(folder: Path) -> Path:
     for name in ("taxonomy", "regression_set", "examples", "config"):
         shutil.copytree(REPOSITORY / name, folder / name)
     config = folder / "config/curation.yaml"
-    text = config.read_text(encoding="utf-8").replace("embedding: auto", "embedding: none")
+    text = config.read_text(encoding="utf-8").replace(SHIPPED_DIGEST, "none")
     config.write_text(f"{text}\ntriage: {{shard_rows: 10}}\n", encoding="utf-8")
     return folder
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.cli.main import COMMANDS
 from tests.cli.test_agreement import ledger, month
 from tests.cli.test_calibrate import answers, head
@@ -243,7 +244,7 @@ def _candidates(work: Path) -> str:
     folder = work / "new behaviour"
     folder.mkdir()
     with standing_in(make_repository(folder)):
-        replace_in(Path(CONFIG), "embedding: auto", "embedding: none")
+        replace_in(Path(CONFIG), SHIPPED_DIGEST, "none")
         found = transcript(("candidates",), ("candidates", "--json"))
     with other_platform(work):
         return found + transcript(("candidates",))

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import git
 
+from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.cli.main import run
 from tests.cli.conftest import make_platform
 from tests.factories import REPOSITORY
@@ -106,7 +107,7 @@ def other_platform(work: Path) -> Iterator[Path]:
 def _model(work: Path) -> Path:
     """The platform that :func:`other_platform` copies; made once."""
     folder = make_platform(work / "model")
-    replace_in(folder / CONFIG, "embedding: auto", "embedding: none")
+    replace_in(folder / CONFIG, SHIPPED_DIGEST, "none")
     commit(folder, 3, "Classify without an embedding")
     with git.Repo(folder) as repository:
         repository.git.branch("-M", "main")
@@ -123,7 +124,7 @@ def this_repository(work: Path) -> Path:
     for name in ("config", "eval_sets", "examples", "regression_set", "taxonomy"):
         shutil.copytree(REPOSITORY / name, folder / name)
     for path in (folder / "config").glob("*.yaml"):
-        replace_in(path, "embedding: auto", "embedding: none")
+        replace_in(path, SHIPPED_DIGEST, "none")
     with standing_in(folder):
         incumbent("reclassify")
     return folder

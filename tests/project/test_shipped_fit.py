@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import installed_embedder
+from bot.classifier.embedded.embedding import E5Embedder
+from bot.classifier.embedded.weights import find_weights
 from bot.config import load_config
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
@@ -21,7 +24,7 @@ def test_nothing_is_fitted_at_first_use() -> None:
     tree = WorkingTree(REPOSITORY)
     taxonomy = load_taxonomy(tree)
     settings = load_config(tree, frozenset(taxonomy.by_id)).classifier
-    embedder = installed_embedder()
+    embedder = E5Embedder(find_weights() or Path())
     backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(None), embedder)
     assert SHIPPED.load(backend.key) is not None, f"the shipped fit is of another taxonomy or method: {AGAIN}"
     assert backend.fit().capabilities

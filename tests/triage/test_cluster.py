@@ -22,6 +22,7 @@ from typing import IO, TypeVar
 
 import pytest
 
+from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
@@ -98,7 +99,7 @@ def traffic() -> str:
 def configure(root: Path, *, seconds: int) -> None:
     text = (REPOSITORY / "config/curation.yaml").read_text(encoding="utf-8")
     settings = f"triage: {{shard_rows: {SHARD}, cluster_seconds: {seconds}}}"
-    written = text.replace("embedding: auto", "embedding: none")
+    written = text.replace(SHIPPED_DIGEST, "none")
     (root / "config/curation.yaml").write_text(f"{written}\n{settings}\n", encoding="utf-8")
 
 

@@ -58,8 +58,8 @@ class EmbeddedBackend:
     """Members fitted on the taxonomy's exemplars, each giving one sample; needs no key and no network.
 
     The model ships with the product, or is restored from ``cache``, or fitted when it is first asked for.  ``samples``
-    is the number of members; ``embedder`` is used unless ``settings`` say that none is; ``stages`` shows how far the
-    fitting is.  With ``preview``, a quick model serves where the exemplars differ little from those of a fitted one.
+    is the number of members; ``embedder`` is the one that ``settings`` name; ``stages`` shows how far the fitting is.
+    With ``preview``, a quick model serves where the exemplars differ little from those of a fitted one.
     """
 
     def __init__(
@@ -80,23 +80,15 @@ class EmbeddedBackend:
         self._stages = stages
         self._may_preview = preview
         self._preview: str | None = None
-        used = embedder if settings.embedding == "auto" else None
-        self._embedder = None if used is None else RememberingEmbedder(used, cache)
+        self._embedder = None if embedder is None else RememberingEmbedder(embedder, cache)
         self._fitting = Lock()
         self._given: Arrays | None = None
         self._index = lru_cache(maxsize=_AGENTS)(self._new_index)
 
     @cached_property
     def identity(self) -> Identity:
-        """The method with its embedder, and in place of a prompt a digest of its settings.
-
-        Not the exemplars: what the classifier sees of a capability is digested per capability.  Whether an embedder is
-        used the method says already.
-        """
-        settings = json.dumps(self._settings.model_dump(mode="json", exclude={"embedding"}), sort_keys=True)
-        digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
-        model = METHOD if self._embedder is None else f"{METHOD}+{self._embedder.name}"
-        return Identity(backend="embedded", model=model, prompt=f"settings-{digest}", samples=self._samples)
+        """That of its settings and its embedder."""
+        return embedded_identity(self._settings, self._samples, None if self._embedder is None else self._embedder.name)
 
     @property
     def usage(self) -> None:
@@ -242,6 +234,18 @@ class EmbeddedBackend:
             arrays = place.newest(kind)
             known |= {} if arrays is None else rows_by_text(arrays, self._embedder)
         return known
+
+
+def embedded_identity(settings: EmbeddedSettings, samples: int, embedder: str | None) -> Identity:
+    """The method with the name of its ``embedder``, and in place of a prompt a digest of its ``settings``.
+
+    Not the exemplars: what the classifier sees of a capability is digested per capability.  Which embedder is used the
+    method says already.
+    """
+    given = json.dumps(settings.model_dump(mode="json", exclude={"embedding"}), sort_keys=True)
+    digest = hashlib.sha256(given.encode()).hexdigest()[:8]
+    model = METHOD if embedder is None else f"{METHOD}+{embedder}"
+    return Identity(backend="embedded", model=model, prompt=f"settings-{digest}", samples=samples)
 
 
 def _text_probability(request: InferenceRequest, found: Mapping[str, Consensus]) -> float | None:

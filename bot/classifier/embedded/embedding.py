@@ -19,7 +19,8 @@ from threadpoolctl import ThreadpoolController
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.encoder import Encoder
 from bot.classifier.embedded.tokenizer import Tokenizer
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, Weights, find_weights
+from bot.classifier.embedded.weights import SHIPPED_DIGEST, name_of, verify
+from bot.classifier.embedded.weights_file import WeightsFile
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -61,21 +62,18 @@ class Embedder(Protocol):
 
 
 class E5Embedder:
-    """multilingual-e5-small with the weights in the file at ``path``, of which ``digest`` is the SHA-256.
+    """multilingual-e5-small (Wang et al. 2024, arXiv 2402.05672) in four bits.
 
-    Thread-safe; the weights are read when the first text is embedded.  Raises :class:`IncompleteError` then if it is
-    another file.
+    Thread-safe.  The weights in the file at ``path`` are read when the first text is embedded, and refused if they are
+    not the shipped ones (:func:`bot.classifier.embedded.weights.verify`).
     """
 
-    def __init__(self, path: Path, digest: str = SHIPPED_DIGEST) -> None:
-        self.digest = digest
+    digest: Final = SHIPPED_DIGEST
+    name: Final = name_of(SHIPPED_DIGEST)
+
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        """The model and the beginning of the digest of its weights."""
-        return f"e5-{self.digest[:12]}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
         """The embeddings of ``texts``, in their order; many share the cores."""
@@ -103,7 +101,8 @@ class E5Embedder:
 
     @cached_property
     def _read(self) -> tuple[Tokenizer, Encoder]:
-        weights = Weights(self._path, self.digest)
+        verify(self._path, self.digest)
+        weights = WeightsFile(self._path)
         return Tokenizer(weights.vocabulary), Encoder(weights)
 
 
@@ -119,13 +118,6 @@ def _batches(places: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]
             batch, total = [], 0
     if batch:
         yield batch
-
-
-@cache
-def installed_embedder() -> Embedder | None:
-    """The embedder of this environment; ``None`` where no package brings the weights."""
-    path = find_weights()
-    return None if path is None else E5Embedder(path)
 
 
 KEPT_TEXTS: Final = 4_096

