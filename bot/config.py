@@ -725,11 +725,11 @@ def config_notes(snapshot: Snapshot, path: str = CONFIG_FILE) -> tuple[Problem, 
         for section, keys in _retired(document).items()
         if keys
     )
-    embedding = _auto_note(document)
+    embedding = auto_note(document)
     return (*retired, *_beyond_the_window(document), *(() if embedding is None else (embedding,)))
 
 
-def _auto_note(document: Document) -> Problem | None:
+def auto_note(document: Document) -> Problem | None:
     """The note that ``document`` names no weights, and which it means."""
     if not means_shipped_weights(document.data):
         return None
@@ -810,5 +810,5 @@ def load_config(
         )
     if problems or config is None:
         raise InputError(problems)
-    config._note = _auto_note(document) if config.classifier.backend == "embedded" else None
+    config._note = auto_note(document) if config.classifier.backend == "embedded" else None
     return config

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.config import REVIEWED_FILES, Curation, OpenAISettings
+from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, auto_note
 from bot.doctor.diagnosis import diagnose
 from bot.doctor.examination import shipped_workflow
 from bot.doctor.findings import DoctorOutput, UnreadSetting, unreachable
@@ -67,6 +67,8 @@ REQUIRED = BranchRule(
 )
 REVIEWED = BranchRule(kind="pull_request", ruleset=RULESET, needs_code_owners=True)
 CONFIG = make_config(curators=("cora",), admissions="pull-request")
+OLD = CONFIG.under()
+OLD._note = auto_note(parse_yaml(b"classifier:\n  embedded: {embedding: auto}", CONFIG_FILE, REVIEWED_FILES))
 BY_COMMIT = CONFIG.model_copy(update={"admissions": "commit"})
 FILES = RepositoryFiles(
     workflow=workflow(),
@@ -614,6 +616,23 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "Administration",
     ),
     ("not asked", main(REQUIRED), "warning", "code owners", "without the owners' review", "Code Owners"),
+    # The classifier
+    (
+        "no weights",
+        {"weights": "the weights are not installed"},
+        "warning",
+        "classifier",
+        "this machine cannot run the classifier: the weights are not installed",
+        "`pip install` the wheel incumbent-weights",
+    ),
+    (
+        "as an earlier version wrote it",
+        files(config=OLD),
+        "warning",
+        "classifier",
+        "config/curation.yaml:2: classifier.embedded.embedding: `auto` means the weights",
+        "run `incumbent migrate`",
+    ),
     # The token
     (
         "lacks",
@@ -686,6 +705,15 @@ def test_where_jobs_may_open_no_pull_requests_either_it_is_said_who_has_to() -> 
     closed = committing(REQUIRED, REVIEWED) | {"job_tokens": JobTokens(default="read", opens_pull_requests=False)}
     (found,) = [item for item in diagnose(replace(HEALTHY, **closed)) if item.about == "admissions"]
     assert "people have to open them from the dashboard" in found.why
+
+
+def test_of_weights_nothing_is_said_where_none_are_named() -> None:
+    (found,) = [item for item in diagnose(HEALTHY) if item.about == "classifier"]
+    assert found.what == "this machine has the weights that the config names"
+    embedded = CONFIG.classifier.embedded.model_copy(update={"embedding": "none"})
+    without = config(classifier=CONFIG.classifier.model_copy(update={"embedded": embedded}))
+    for changes in (without, files(config=asking("KEY"))):
+        assert not [item for item in diagnose(replace(HEALTHY, **changes)) if item.about == "classifier"]
 
 
 def test_while_the_bot_observes_nothing_is_said_of_admissions() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from bot.classifier.embedded import weights
 from bot.config import CONFIG_FILE
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.review import Platform
@@ -253,6 +254,16 @@ def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
     refusal = refusal_of(workspace_client(workspace), "classify", folder=CARD_LINE)
     assert refusal.startswith("It failed by a fault of the server's own, which its log tells")
     assert "secret" not in refusal
+
+
+def test_without_the_weights_the_person_is_to_be_told_and_nothing_is_to_be_called_again(
+    platform: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights, "find_weights", lambda: None)
+    refusal = refusal_of(in_process(platform), "classify", folder=CARD_LINE)
+    assert refusal.startswith("The classifier cannot run on this machine: ")
+    assert "are not installed" in refusal
+    assert refusal.endswith("Tell the person: calling again changes nothing.")
 
 
 def test_outside_of_a_platform_repository_it_says_how_to_start_the_server(tmp_path: Path) -> None:
