@@ -623,7 +623,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "warning",
         "classifier",
         "this machine cannot run the classifier: the weights are not installed",
-        "`pip install` the wheel incumbent-weights",
+        "the wheel incumbent-weights of the release",
     ),
     (
         "as an earlier version wrote it",

@@ -50,8 +50,8 @@ def test_an_author_is_not_blamed_for_a_machine_without_the_weights(
         assert world.labels(pull.number) == ["incumbent: incomplete"]
 
         before = world.head("main")
-        push = {"before": before, "after": world.merge(pull.number)}
-        assert bot.on("push", **push).codes == (0, 3)
+        after = world.merge(pull.number)
+        assert bot.on("push", before=before, after=after).codes == (0, 3)
         assert WAYS_OUT in capsys.readouterr().err
 
-    assert bot.on("push", **push).codes == (0, 0)
+    assert bot.on("push", before=before, after=after).codes == (0, 0)

