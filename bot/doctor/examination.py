@@ -11,7 +11,6 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Literal, Protocol
 from urllib.parse import quote
 
-from bot.classifier.backends import verify_weights
 from bot.classifier.embedded.weights import WeightsError
 from bot.config import REVIEWED_FILES, Curation, load_config
 from bot.doctor.findings import UnreadSetting
@@ -241,6 +240,9 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
 
 def _weights(config: Curation) -> str | None:
     """What is wrong with the weights that ``config`` names, on this machine."""
+    # A late import: all classifiers come with it.
+    from bot.classifier.backends import verify_weights
+
     try:
         verify_weights(config.classifier)
     except WeightsError as error:
