@@ -41,7 +41,8 @@ def make_backend(
     ``store`` keeps a language model's findings (default: that folder, too); ``stages`` shows the progress of fitting.
     ``names``: people's names are masked, too, before a query is sent.  ``batch``: queries are asked in batches
     (``_batched``).  ``preview``: a quick model will do where the exemplars differ little from those of a fitted one.
-    Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and nothing can be stored; and :class:`WeightsError` if the weights that they name are not installed.
+    Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and nothing can be stored,
+    and :class:`WeightsError` if the weights that they name are not installed.
     """
     folder = user_cache_folder(environment) if cache is None else cache.folder
     if settings.backend == "openai":

@@ -23,22 +23,6 @@ _HEADER: Final = struct.Struct("<4sI7ifi")
 _VOCABULARY: Final = struct.Struct("<5iQ")
 
 
-def find_weights() -> Path | None:
-    """The file in this environment; ``None`` if no package brings it."""
-    for package in PACKAGES:
-        found = find_spec(package)
-        for folder in found.submodule_search_locations or () if found is not None else ():
-            if (path := Path(folder, FILE)).is_file():
-                return path
-    return None
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of the file at ``path``, in hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 @dataclass(frozen=True)
 class Vocabulary:
     """The pieces of words by their places, with log-probabilities, and what single characters are replaced by.
