@@ -88,7 +88,9 @@ def log_of(value: float) -> float:
 
 def sigmoid(values: Floats) -> Floats:
     """1 / (1 + e^−x), without overflow; 0.5 exactly at 0 and never below for what is not negative."""
-    found: Floats = 1.0 / (1.0 + exp(-np.clip(values, -60.0, 60.0)))
+    found = exp(-values)
+    found += 1.0
+    np.divide(1.0, found, out=found)
     return found
 
 

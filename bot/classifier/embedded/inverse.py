@@ -125,9 +125,9 @@ def _eliminate(tiles: list[list[Singles]], pivot: int) -> None:
     inner = inverted(own[-1].astype(np.float64))
     short_inner = short(inner)
     below = range(pivot + 1, len(tiles))
-    scaled = {number: short(short(tiles[number][pivot]) @ short_inner.T) for number in below}
     sides = [short(tile.T) for tile in own[:-1]]
-    sides += [np.zeros((0, 0)), *(short(tiles[number][pivot]) for number in below)]
+    sides += [short_inner, *(short(tiles[number][pivot]) for number in below)]
+    scaled = {number: short(sides[number] @ short_inner.T) for number in below}
 
     def reduce(place: tuple[int, int]) -> None:
         row, column = place

@@ -67,6 +67,9 @@ _CUE_UNIT: Final = 10.0
 """What 0, 1, 2 and more matching patterns of a capability count: the first one most."""
 
 
+_IN_CACHE: Final = 1 << 15
+"""So many similarities stay in a core's cache from one step to the next."""
+
 _AT_ONCE: Final = 96
 """So many queries are compared with all others at a time, in a thread."""
 
@@ -141,7 +144,7 @@ class ReferenceQueries:
         found = self.holders.products(queries)
         found *= PER_TERM
         own = _query_blocks(queries)
-        for span in spans(self.holders.size):
+        for span in spans(self.holders.size, max(TILE, _IN_CACHE // len(queries))):
             found[:, span] += _closeness(own, self.blocks, span)
         return found
 
