@@ -84,7 +84,7 @@ def test_missing_weights_are_an_incomplete_run_that_says_the_ways_out(
             attempt()
         said = str(caught.value)
         assert isinstance(caught.value, IncompleteError)
-        assert f"not installed: {FILE}, sha256 {SHIPPED_DIGEST[:12]}" in said
+        assert f"not installed: {FILE} (sha256 {SHIPPED_DIGEST[:12]}" in said
         assert said.endswith(WAYS_OUT)
         assert WAYS_OUT not in caught.value.brief
 

@@ -65,7 +65,7 @@ def test_what_judges_ends_as_incomplete_and_changes_nothing(
     outcome = incumbent(*command)
     assert outcome.code == 3, outcome.err
     assert outcome.out == ""
-    assert f"not installed: {FILE}, sha256 {SHIPPED_DIGEST[:12]}" in outcome.err
+    assert f"not installed: {FILE} (sha256 {SHIPPED_DIGEST[:12]}" in outcome.err
     assert WAYS_OUT in outcome.err
     assert outcome.err.count("error:") == 1
     assert tree(here) == before

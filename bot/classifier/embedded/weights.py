@@ -79,7 +79,7 @@ def required_weights(digest: str) -> Path:
     """
     path = find_weights()
     if path is None:
-        raise WeightsError(f"the weights that the config names are not installed: {FILE}, sha256 {digest[:12]}…")
+        raise WeightsError(f"the weights that the config names are not installed: {FILE} (sha256 {digest[:12]}…)")
     return path
 
 
@@ -88,6 +88,6 @@ def verify(path: Path, digest: str) -> None:
     found = digest_of(path)
     if found != digest:
         raise WeightsError(
-            f"the weights {path} are cut, altered or of another version: their sha256 is {found[:12]}…, and the config "
-            f"names {digest[:12]}…"
+            f"the weights {path} are cut, altered or of another version (sha256 {found[:12]}… in place of "
+            f"{digest[:12]}…, which the config names)"
         )
