@@ -6,28 +6,22 @@ of their texts, so that the order of the queries does not matter.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.config import ExtensionSettings
+from bot.extension.linkage import average_linkage
 from bot.extension.model import DistinctiveTrait, TextCluster, Trait
 from bot.extension.reference import ReferenceExemplars, inflation, lift, surprise
+from bot.extension.sparse_rows import Floats, Places, SparseRows
 from bot.text.compare import DECIMALS, rounded
 
-Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
-Places = NDArray[np.intp]
-_ROWS = 256
-"""Rows that are compared with all others at a time; comparing all at once would at least double the memory."""
-Sparse = Any
-"""A compressed sparse row matrix of scipy, which has no type hints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,65 +114,37 @@ def clusters(
         reference=reference,
         settings=settings,
     )
-    labels = _label(matrix[chosen], settings.distance)
-    found = [field.cluster(np.flatnonzero(labels == label)) for label in range(1, int(labels.max()) + 1)]
+    together = average_linkage(1.0 - _similarities(matrix.take(chosen)), settings.distance)
+    found = [field.cluster(np.array(places)) for places in together]
     passed = [cluster for cluster in found if cluster is not None]
     return tuple(sorted(passed, key=lambda cluster: (-cluster.surprise, cluster.members)))
 
 
-def _spread(matrix: Sparse, most: int) -> Places:
+def _spread(matrix: SparseRows, most: int) -> Places:
     """The places of ``most`` rows, in their order, taken in turn from each trait that has the greatest weight in some
     rows.
 
     So frequent traits do not crowd out rare ones.  Within a trait, rows with the greatest sum of weights come first.
     """
-    sums = np.round(np.asarray(matrix.sum(axis=1)).ravel(), DECIMALS)
-    leading = np.asarray(matrix.argmax(axis=1)).ravel()
+    sums = np.round(matrix.row_sums(), DECIMALS)
+    leading = matrix.greatest()
     order = np.lexsort((np.arange(len(sums)), -sums, leading))
     begins = np.searchsorted(leading[order], leading[order])
     turns = np.arange(len(order)) - begins
     return np.sort(order[np.lexsort((leading[order], turns))][:most])
 
 
-def _label(matrix: Sparse, most: float) -> NDArray[np.int32]:
-    """The number of the cluster of each row, from 1; in each merge the mean distance is less than ``most``."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    merges = linkage(_distances(matrix), "average")
-    labels: NDArray[np.int32] = fcluster(merges, np.nextafter(most, -np.inf), "distance")
-    return labels
+def _similarities(matrix: SparseRows) -> Floats:
+    """Cosine similarities of all rows, rounded: one that is exact to the last digit is a matter of chance."""
+    found = matrix.cosines()
+    np.round(found, DECIMALS, out=found)
+    return np.clip(found, 0.0, 1.0, out=found)
 
 
-def _distances(matrix: Sparse) -> Floats:
-    """Cosine distances in scipy's condensed form: those of each row to the rows after it, row by row."""
-    size = matrix.shape[0]
-    found = np.empty(size * (size - 1) // 2)
-    unit = _unit(matrix)
-    end = 0
-    for start in range(0, size, _ROWS):
-        for place, similar in enumerate(_similarities(unit[start : start + _ROWS], unit), start):
-            begin, end = end, end + size - 1 - place
-            found[begin:end] = 1.0 - similar[place + 1 :]
-    return found
-
-
-def _unit(matrix: Sparse) -> Sparse:
-    """``matrix`` with rows of length 1."""
-    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    return matrix.multiply(1 / lengths[:, None]).tocsr()
-
-
-def _similarities(unit: Sparse, others: Sparse) -> Floats:
-    """Cosine similarities of rows of length 1, rounded: sums in another order differ in the last digits."""
-    similar: Floats = np.clip(np.round((unit @ others.T).toarray(), DECIMALS), 0.0, 1.0)
-    return similar
-
-
-def _cohesion(matrix: Sparse) -> float:
+def _cohesion(matrix: SparseRows) -> float:
     """The mean similarity of each row of ``matrix`` to the others; 1 for a single row."""
     size = matrix.shape[0]
-    unit = _unit(matrix)
-    within = _similarities(unit, unit)
+    within = _similarities(matrix)
     np.fill_diagonal(within, 1.0)
     return rounded(float((within.sum() - size) / (size * (size - 1)))) if size > 1 else 1.0
 
@@ -195,14 +161,11 @@ class _Weights:
             ]
         )
 
-    def of(self, rows: Iterable[Collection[Trait]]) -> Sparse:
+    def of(self, rows: Iterable[Collection[Trait]]) -> SparseRows:
         """A row of numbers for each of ``rows``, a column for each telling trait; most are zero."""
-        from scipy.sparse import csr_matrix  # the job that writes runs without it
-
-        columns = [array("i", sorted(self._places[trait] for trait in row if trait in self._places)) for row in rows]
-        ends = np.cumsum([0, *map(len, columns)])
-        flat = np.array([place for own in columns for place in own], dtype=np.intp)
-        return csr_matrix((self._values[flat], flat, ends), shape=(len(columns), len(self._values)))
+        return SparseRows.of(
+            ([self._places[item] for item in row if item in self._places] for row in rows), self._values
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,10 +174,10 @@ class _Field:
 
     rows: Sequence[DistinctText]
     places: Sequence[int]
-    matrix: Sparse
+    matrix: SparseRows
     chosen: Places
-    certain: Sparse
-    possible: Sparse
+    certain: SparseRows
+    possible: SparseRows
     telling: dict[Trait, DistinctiveTrait]
     manner: float
     asked: Mapping[str, int]
@@ -228,11 +191,11 @@ class _Field:
         """
         settings, reference = self.settings, self.reference
         own = self.chosen[together]
-        centre = np.asarray(self.matrix[own].mean(axis=0)).ravel()
-        centre /= np.linalg.norm(centre)
-        scores = np.round(self.matrix @ centre, DECIMALS)
-        certain = np.round(self.certain @ centre, DECIMALS)
-        possible = np.round(self.possible @ centre, DECIMALS)
+        centre = self.matrix.take(own).column_sums()
+        centre /= np.sqrt((centre**2).sum())
+        scores = np.round(self.matrix.dot(centre), DECIMALS)
+        certain = np.round(self.certain.dot(centre), DECIMALS)
+        possible = np.round(self.possible.dot(centre), DECIMALS)
         best: tuple[float, float, float] | None = None
         for least in sorted(set(scores[own].tolist())):
             members = own[scores[own] >= least]
@@ -255,7 +218,7 @@ class _Field:
             return None
         value, excess, least = best
         members = own[scores[own] >= least]
-        cohesion = _cohesion(self.matrix[members])
+        cohesion = _cohesion(self.matrix.take(members))
         if cohesion < settings.cohesion or self._is_known(members, scores >= least, possible >= least):
             return None
         central = sorted(members.tolist(), key=lambda place: (-scores[place], place))
@@ -293,8 +256,8 @@ class _Field:
 
     def _telling(self, members: Places) -> tuple[DistinctiveTrait, ...]:
         """The common traits of the members: those with the greatest total weight first."""
-        sums = np.round(np.asarray(self.matrix[members].sum(axis=0)).ravel(), DECIMALS)
-        counts = np.asarray((self.matrix[members] > 0).sum(axis=0)).ravel()
+        own = self.matrix.take(members)
+        sums, counts = np.round(own.column_sums(), DECIMALS), own.column_counts()
         items = list(self.telling.values())
         order = sorted(range(len(items)), key=lambda place: (-sums[place], place))
         return tuple(replace(items[place], members=int(counts[place])) for place in order if counts[place])
