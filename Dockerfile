@@ -9,9 +9,9 @@
 FROM python:3.13.15-slim-trixie@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_INPUT=1
 WORKDIR /source
-COPY requirements/run.txt requirements/build.txt requirements/
+COPY requirements/analyse.txt requirements/build.txt requirements/
 RUN python -m venv /opt/incumbent \
-    && /opt/incumbent/bin/python -m pip install --require-hashes --only-binary :all: --no-deps --requirement requirements/run.txt \
+    && /opt/incumbent/bin/python -m pip install --require-hashes --only-binary :all: --no-deps --requirement requirements/analyse.txt \
     && python -m pip install --require-hashes --only-binary :all: --no-deps --requirement requirements/build.txt
 COPY pyproject.toml README.md CHANGELOG.md LICENSE ./
 COPY dev/project_urls.py dev/

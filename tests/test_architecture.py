@@ -17,6 +17,7 @@ BOT = REPOSITORY / "bot"
 ROWS = [
     {"setup_files", "text"},
     {"errors"},
+    {"extras"},
     {"files"},
     {"config", "git"},
     {"intake", "taxonomy"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ import click
 from bot.cli.options import json_option, repository_options
 from bot.cli.output import print_json, say
 from bot.errors import UsageError
+from bot.extras import require_extra
 from bot.text.did_you_mean import did_you_mean
 
 
@@ -42,8 +42,7 @@ def mcp_command(allow_writes: bool, http: bool, host: str, port: int, repo: Path
       incumbent mcp --repo ~/platform --config config/paper.yaml
       incumbent mcp --http --port 8765
     """
-    if find_spec("mcp") is None:
-        raise UsageError("the package mcp is missing: say `make mcp` in a clone, or `pip install 'incumbent[mcp]'`")
+    require_extra("mcp", "`incumbent mcp`")
     from bot.mcp_server.server import make_server
     from bot.mcp_server.serving import loopback, serve_http, serve_stdio
     from bot.mcp_server.workspace import Workspace

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -21,6 +20,7 @@ from bot.cli.output import (
     warn_of_stale,
 )
 from bot.errors import IncompleteError, InputError, Problem, UsageError
+from bot.extras import require_extra
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package, Submission, faults_of_names
@@ -87,10 +87,9 @@ def triage_command(
       incumbent triage traffic.parquet --agent eval_sets/contoso/repairs --out shortlist
       incumbent triage logs/*.jsonl.gz --agents eval_sets --agent-column bot --out shortlist
     """
-    if find_spec("duckdb") is None or find_spec("datasketch") is None:
-        raise UsageError("packages of the extra are missing: run `pip install 'incumbent[triage]'`")
-    if address is not None and any(find_spec(name) is None for name in ("ray", "pandas", "pyarrow")):
-        raise UsageError("--ray: packages of the extra are missing: run `pip install 'incumbent[cluster]'`")
+    require_extra("triage", "`incumbent triage`")
+    if address is not None:
+        require_extra("cluster", "--ray")
     if (agent_folder is None) == (agents_folder is None) or (agents_folder is None) != (agent_column is None):
         raise UsageError("give --agent DIR, or --agents DIR with --agent-column NAME")
     if not out.name:

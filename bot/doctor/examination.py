@@ -33,6 +33,7 @@ from bot.doctor.settings import (
 )
 from bot.doctor.workflow import Workflow, read_workflow
 from bot.errors import InputError, OutsideError, Problem
+from bot.extras import require_extra
 from bot.files.documents import decode, parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.github.managed_pull_request import BEGINNING, in_the_way
@@ -152,6 +153,7 @@ _ABSENT: Final = object()
 
 def asker(repository: str, token: str, api_url: str) -> Ask:
     """A function that asks about ``repository`` with ``token``."""
+    require_extra("github", "what asks GitHub")
     # Imported here: few commands need it, and it is slow to load.
     import requests
     from github import Auth, Github, GithubException, GithubRetry, RateLimitExceededException

@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from bot.errors import OutsideError
+from bot.extras import require_extra
 from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.commands import command_lines
 from bot.github.managed_pull_request import parents
@@ -97,6 +98,7 @@ class GitHubClient:
     """One repository with one token; ``login`` is the token's account, ``page`` the page of this run."""
 
     def __init__(self, repository: str, token: str, api_url: str, login: str, page: str | None = None) -> None:
+        require_extra("github", "what asks GitHub")
         # Imported here: not every command that knows this class has a client, and PyGithub is slow to load.
         from github import Auth, Github
 

