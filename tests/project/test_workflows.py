@@ -24,6 +24,7 @@ DEPENDABOT = REPOSITORY / ".github" / "dependabot.yml"
 OWN = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 SMOKE = REPOSITORY / ".github" / "workflows" / "smoke.yml"
 CI = REPOSITORY / ".github" / "workflows" / "ci.yml"
+NIGHTLY = REPOSITORY / ".github" / "workflows" / "nightly.yml"
 RELEASE = REPOSITORY / ".github" / "workflows" / "release.yml"
 FORMS = REPOSITORY / ".github" / "ISSUE_TEMPLATE"
 OURS = "example/incumbent@0123456789012345678901234567890123456789"
@@ -125,9 +126,19 @@ def test_every_python_that_the_package_names_is_tested() -> None:
 
 def test_the_tests_of_other_systems_and_of_each_python_exist() -> None:
     steps = [step.get("run", "") for job in load(CI)["jobs"].values() for step in job["steps"]]
-    named = {path for run in steps for path in re.findall(r"\btests/[\w/]+", run)}
+    named = {path for run in steps for path in re.findall(r"\btests/[\w/]+(?:\.py)?", run)}
     assert len(named) > 3
-    assert all((REPOSITORY / path).is_dir() for path in named)
+    assert all((REPOSITORY / path).exists() for path in named)
+
+
+def test_that_verdicts_are_the_same_on_arm_is_required() -> None:
+    for file in (CI, NIGHTLY):
+        job = load(file)["jobs"]["verdicts"]
+        assert job["strategy"]["matrix"]["system"] == ["ubuntu-24.04", "ubuntu-24.04-arm", "macos-15"]
+        assert "continue-on-error" not in job
+        assert any("tests/classifier/test_same_bytes.py" in step.get("run", "") for step in job["steps"])
+    (step,) = load(CI)["jobs"]["passed"]["steps"]
+    assert "needs.verdicts.result" in step["env"]["RESULTS"]
 
 
 def test_one_check_stands_for_all_of_ci() -> None:
