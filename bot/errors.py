@@ -184,6 +184,10 @@ class IncompleteError(IncumbentError):
     exit_code = 3
 
 
+class UnreadyError(IncompleteError):
+    """The classifier of this platform cannot judge here: who runs the platform has to act, not who brings queries."""
+
+
 class OutsideError(IncumbentError):
     """An external service or program (network, model, git) failed after retries."""
 

@@ -20,6 +20,7 @@ from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
 
 if TYPE_CHECKING:
+    from bot.classifier.embedded.recorded import RecordedModels
     from bot.classifier.language_model.abilities import RememberedAbilities
 
 
@@ -34,6 +35,7 @@ def make_backend(
     names: bool = False,
     batch: bool = False,
     preview: bool = False,
+    recorded: RecordedModels | None = None,
 ) -> Backend:
     """The backend in ``settings``; nothing is fitted, read or connected before it is asked.
 
@@ -41,6 +43,8 @@ def make_backend(
     ``store`` keeps a language model's findings (default: that folder, too); ``stages`` shows the progress of fitting.
     ``names``: people's names are masked, too, before a query is sent.  ``batch``: queries are asked in batches
     (``_batched``).  ``preview``: a quick model will do where the exemplars differ little from those of a fitted one.
+    ``recorded``: of the platform's own fitted models only these count.
+
     Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and nothing can be stored,
     and :class:`WeightsError` if the weights that they name are not installed.
     """
@@ -64,7 +68,9 @@ def make_backend(
         raise UsageError("--batch: the config names the backend embedded, which asks no endpoint; leave --batch out")
     embedder = named_embedder(settings.embedded)
     kept = cache or ModelCache(folder)
-    return EmbeddedBackend(taxonomy, settings.embedded, settings.samples, kept, embedder, stages, preview=preview)
+    return EmbeddedBackend(
+        taxonomy, settings.embedded, settings.samples, kept, embedder, stages, preview=preview, recorded=recorded
+    )
 
 
 def named_embedder(settings: EmbeddedSettings) -> E5Embedder | None:

@@ -126,6 +126,21 @@ class HeldOutExemplars:
 
 
 @runtime_checkable
+class FittedBackend(Protocol):
+    """A backend with a model that is fitted on exemplars."""
+
+    @property
+    def key(self) -> str:
+        """What the model rests on, as a digest."""
+        ...
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the model is that of the platform's own exemplars, not one that ships with the product."""
+        ...
+
+
+@runtime_checkable
 class MeasuredBackend(Protocol):
     """A backend that can measure how well it judges unseen texts."""
 

@@ -17,24 +17,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.classifier.embedded.weights import WAYS_OUT
 from bot.cli.options import FILE, note_config, read_all_named, whole_text
 from bot.cli.output import log, print_json, progress_bar, show_usage
 from bot.config import RESULT_FILES
 from bot.errors import InputError, OutsideError, Problem, UsageError
-from bot.github.events import page_of_run, product_files, server_of
-from bot.pipeline.workspace import open_backend_or_halt
+from bot.github.events import DEFAULT_BRANCH_EVENTS, page_of_run, product_files, server_of
 from bot.text.masking import masked_data
 
 if TYPE_CHECKING:
-    from bot.classifier.model import Backend
     from bot.github.client import GitHubClient
     from bot.github.events import Event
-    from bot.github.facts import Absence, Analysis, Quiet, StoppedFacts
+    from bot.github.facts import Absence, Analysis, Quiet
     from bot.github.git_state import World
+    from bot.github.model_opener import ModelOpener
     from bot.github.publication import Publication
     from bot.github.publish_plan import PublishPlan
-    from bot.pipeline.review import Platform
     from bot.reconcile.inventory import Inventory
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -44,7 +41,9 @@ LARGEST_OUTPUT = 900_000
 
 
 @click.command("ci")
-@click.argument("step", type=click.Choice(["analyse", "publish", "both", "results"]), default="both", metavar="[STEP]")
+@click.argument(
+    "step", type=click.Choice(["analyse", "publish", "both", "results", "fit"]), default="both", metavar="[STEP]"
+)
 @click.option(
     "--event-name", envvar="GITHUB_EVENT_NAME", metavar="NAME", help="The event's name [env: GITHUB_EVENT_NAME]."
 )
@@ -99,6 +98,19 @@ LARGEST_OUTPUT = 900_000
     metavar="DIR",
     help="For publish: write a page of what the pull request would change into this folder.",
 )
+@click.option(
+    "--models",
+    envvar="INCUMBENT_MODELS",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="For fit: write the fitted model into this folder. For analyse: it was restored there.",
+)
+@click.option(
+    "--name-model",
+    envvar="INCUMBENT_NAME_MODEL",
+    is_flag=True,
+    help="For analyse: if a model can be restored, end, and name it in the output `model`.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the plan of writes, and write nothing to GitHub.")
 @click.option(
     "--json",
@@ -116,6 +128,8 @@ def ci_command(
     release: str | None,
     form: str | None,
     site: Path | None,
+    models: Path | None,
+    name_model: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -124,7 +138,8 @@ def ci_command(
     `analyse` reads what customers wrote and needs no right to write; `publish` writes, and reads none of it. The
     token is taken from GITHUB_TOKEN, addresses from GITHUB_API_URL and GITHUB_SERVER_URL.
 
-    `results` is a step of its own for a job that ran the set: it counts what runners wrote on the ledger.
+    `results` is a step of its own for a job that ran the set: it counts what runners wrote on the ledger. So is `fit`,
+    for a platform with a taxonomy of its own: it fits the model that all reviews use, and records its digest there.
 
     \b
     Examples:
@@ -132,11 +147,14 @@ def ci_command(
       incumbent ci analyse
       incumbent ci publish
       incumbent ci results --results 'out/*.xml' --release v1.4
+      incumbent ci fit --models fitted
     """
     from bot.github.events import read_event, with_repository
 
     if step == "results":
         return _count_results(results or "", release, form, login, dict(os.environ), dry_run, as_json)
+    if step == "fit":
+        return _fit_model(models, login, dict(os.environ), dry_run)
     if event_name is None or event_file is None:
         raise UsageError("say which event: --event-name NAME and --event FILE, as GitHub sends them")
     environment = dict(os.environ)
@@ -145,7 +163,12 @@ def ci_command(
         world = replace(_world(Path(folder), event, environment), has_site=site is not None)
         try:
             if step in ("analyse", "both"):
-                _analyse(event, world, document, login, environment, as_json)
+                opener = _opener(models, name_model, again=event.seeks)
+                try:
+                    _analyse(event, world, document, login, environment, as_json, opener)
+                finally:
+                    if event_name in DEFAULT_BRANCH_EVENTS and opener.lacks_model:
+                        _set_output(environment, "fit", "needed")
             if step == "analyse":
                 return 0
             publication = _publish(event, world, document, login, environment, dry_run, site)
@@ -153,16 +176,12 @@ def ci_command(
             world.store.close()
     _report(publication, environment, dry_run, as_json)
     if publication.incomplete is not None:
-        log(f"incomplete: {_with_ways_out(publication.incomplete)}", error=True)
+        log(f"incomplete: {publication.incomplete.message}", error=True)
         return publication.incomplete.exit_code
     if publication.result is None or (publication.judged and not dry_run):
         # The check shows how the review ended: the job itself succeeded.
         return 0
     return publication.result.exit_code
-
-
-def _with_ways_out(stopped: StoppedFacts) -> str:
-    return f"{stopped.message}. {WAYS_OUT}" if stopped.platform_acts else stopped.message
 
 
 def _count_results(
@@ -204,6 +223,37 @@ def _count_results(
         written = "written to the ledger" if counted.commit else "nothing written"
         log(f"{output.release}: {output.results} results counted, {len(output.unmatched)} fit no entry; {written}")
     _hand_over(environment, "none", output, summary)
+    return 0
+
+
+def _fit_model(folder: Path | None, login: str, environment: Mapping[str, str], dry_run: bool) -> int:
+    """Fit the model of the default branch into ``folder``, and record it on the ledger."""
+    from bot.github.events import Event, Flow
+    from bot.github.fit_job import fit_own_model
+
+    repository = environment.get("GITHUB_REPOSITORY")
+    if not repository:
+        raise UsageError("there is no repository: set GITHUB_REPOSITORY")
+    if folder is None:
+        raise UsageError("say where the fitted model is to be written: --models DIR")
+    client = _client(repository, login, environment)
+    event = Event(flow=Flow.NOTHING, repository=repository, default_branch=client.default_branch())
+    with tempfile.TemporaryDirectory(prefix="incumbent-") as place:
+        world = _world(Path(place), event, environment)
+        try:
+            run = fit_own_model(event, world, client, folder, progress_bar, _wait, dry_run)
+        finally:
+            world.store.close()
+    if run.model is None:
+        log("the model of this taxonomy ships with Incumbent: nothing is to be fitted")
+        return 0
+    if run.before not in (None, run.model.digest):
+        log(f"the ledger recorded {run.before} before, which another version made or somebody changed")
+    log(
+        f"{run.model.key}: {run.model.digest}; "
+        + (f"written to the ledger ({run.commit[:12]})" if run.commit else "nothing written to the ledger")
+    )
+    _set_output(environment, "model", run.model.key)
     return 0
 
 
@@ -268,10 +318,28 @@ def _client(repository: str, login: str, environment: Mapping[str, str]) -> GitH
     return GitHubClient(repository, token, api_url, login, page_of_run(repository, environment))
 
 
+def _opener(models: Path | None, names: bool, again: bool) -> ModelOpener:
+    from bot.github.model_opener import ModelOpener
+
+    @functools.cache
+    def refused(what: str) -> None:
+        way_out = "delete it (Actions → Caches), and run the workflow by hand"
+        log(f"{what}; the model is fitted here. To have it again, {way_out}", error=True)
+
+    return ModelOpener(models, names, again, progress_bar, refused, note_config)
+
+
 def _analyse(
-    event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], quiet: bool
+    event: Event,
+    world: World,
+    document: Path,
+    login: str,
+    environment: Mapping[str, str],
+    quiet: bool,
+    opener: ModelOpener,
 ) -> None:
     from bot.github.events import Flow
+    from bot.github.model_opener import ModelWantedError
     from bot.github.run import analyse_event, redirected
     from bot.reconcile.run import survey_event
 
@@ -280,31 +348,29 @@ def _analyse(
     except OSError as error:
         raise OutsideError(f"{document} cannot be written: {error.strerror}") from None
     progress = progress_bar("classifying")
-    opened: list[Backend] = []
-
-    def open_once(platform: Platform) -> Backend:
-        note_config(platform.config)
-        opened.append(open_backend_or_halt(platform, progress_bar))
-        return opened[-1]
-
     # One for the whole run, since its waits add up.
     client = functools.cache(functools.partial(_client, event.repository, login, environment))
     event = redirected(event, lambda number: client().pull_request(number))
     found: Analysis | Inventory | str
-    if event.flow is Flow.RECONCILE:
-        found = survey_event(event, world, open_once, progress)
-    else:
-        found = analyse_event(event, world, open_once, progress, client)
     say: Callable[[str], None] = (lambda text: None) if quiet else log
+    try:
+        if event.flow is Flow.RECONCILE:
+            found = survey_event(event, world, opener, progress)
+        else:
+            found = analyse_event(event, world, opener, progress, client)
+    except ModelWantedError as error:
+        _set_output(environment, "model", error.key)
+        say(f"the fitted model {error.key} is to be restored first")
+        return
     if isinstance(found, str):
         say(f"nothing to analyse: {found}")
         return
     _write(document, found.model_dump_json(indent=1) + "\n", "w")
     say(f"{found.work.classified} queries classified, {found.work.reused} known from before; facts in {document}")
-    for backend in opened:
+    for backend in opener.opened:
         show_usage(backend)
     if found.work.stopped is not None:
-        say(f"not every query was asked about: {_with_ways_out(found.work.stopped)}")
+        say(f"not every query was asked about: {found.work.stopped.message}")
 
 
 def _publish(
@@ -407,6 +473,13 @@ def _hand_over(environment: Mapping[str, str], conclusion: str, output: BaseMode
         report = json.dumps(masked_data(output.model_dump(mode="json")), ensure_ascii=True, separators=(",", ":"))
         whole = report if len(report) <= LARGEST_OUTPUT else ""
         _write(Path(outputs), f"conclusion={conclusion}\nreport={whole}\n", "a")
+
+
+def _set_output(environment: Mapping[str, str], name: str, value: str) -> None:
+    """Set an output of the Action's step; ``value`` is one line."""
+    outputs = environment.get("GITHUB_OUTPUT")
+    if outputs:
+        _write(Path(outputs), f"{name}={value}\n", "a")
 
 
 def _write(file: Path, text: str, mode: str) -> None:

@@ -163,12 +163,12 @@ def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
         raise type(error)(f"{error}, or give --at TIME") from None
 
 
-def open_backend(platform: Platform, stages: Stages, *, batch: bool = False) -> Backend:
+def open_backend(platform: Platform, stages: Stages, *, batch: bool = False, preview: bool = False) -> Backend:
     """The classifier of the config, for a command that judges; what the config should say otherwise is noted once."""
     from bot.pipeline.workspace import open_backend as opened
 
     note_config(platform.config)
-    return opened(platform, stages, batch=batch)
+    return opened(platform, stages, batch=batch, preview=preview)
 
 
 def note_config(config: Curation) -> None:

@@ -148,6 +148,7 @@ def _files(facts: Facts) -> Iterator[SetupFinding]:
         facts.workflow_state,
         queue,
         facts.default_branch,
+        files.own_model,
     )
     for fault in files.faults:
         place = fault.file if fault.line is None else f"{fault.file}:{fault.line}"

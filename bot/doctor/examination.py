@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, Protocol
 from urllib.parse import quote
 
 from bot.classifier.embedded.weights import WeightsError
+from bot.classifier.exemplars import FittedBackend
 from bot.config import REVIEWED_FILES, Curation, load_config
 from bot.doctor.findings import UnreadSetting
 from bot.doctor.settings import (
@@ -39,6 +40,7 @@ from bot.files.snapshot import Snapshot
 from bot.github.managed_pull_request import BEGINNING, in_the_way
 from bot.ledger.model import BRANCH
 from bot.pipeline.review import load_platform
+from bot.pipeline.workspace import open_backend
 from bot.setup_files import CODEOWNERS, PAGES, WORKFLOW, setup_file
 
 OWNED = ("config/", "regression_set/", "taxonomy/", WORKFLOW)
@@ -54,8 +56,12 @@ def read_files(snapshot: Snapshot) -> RepositoryFiles:
     """The contents of the files of ``snapshot``, including their faults."""
     workflow, workflow_faults = _workflow(snapshot)
     faults: tuple[Problem, ...] = ()
+    own_model = False
     try:
-        config: Curation | None = load_platform(snapshot).config
+        platform = load_platform(snapshot)
+        config: Curation | None = platform.config
+        backend = open_backend(platform)
+        own_model = isinstance(backend, FittedBackend) and backend.is_own
     except InputError as error:
         faults = error.problems
         config = _config_alone(snapshot)
@@ -67,6 +73,7 @@ def read_files(snapshot: Snapshot) -> RepositoryFiles:
         config=config,
         code_owners=place,
         publishes=snapshot.exists(PAGES),
+        own_model=own_model,
         unowned=() if place is None else _unowned(snapshot, place, WORKFLOW if workflow is None else workflow.file),
     )
 

@@ -132,7 +132,8 @@ class RepositoryFiles:
 
     ``faults`` are those of taxonomy, config and regression set, ``workflow_faults`` those of workflow files.
     ``code_owners`` is the CODEOWNERS file, ``unowned`` are the places that it should cover and does not.
-    ``publishes``: whether the workflow for GitHub Pages is there.
+    ``publishes``: whether the workflow for GitHub Pages is there.  ``own_model``: whether the fitted model of the
+    taxonomy is the platform's own.
     """
 
     workflow: Workflow | None
@@ -142,6 +143,7 @@ class RepositoryFiles:
     code_owners: str | None
     unowned: tuple[str, ...]
     publishes: bool = False
+    own_model: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,8 @@ def _form(sign: str) -> str:
 
 STEPS: Final = ("analyse", "publish")
 """The Action's two steps, each in a job of its own."""
+FIT: Final = "fit"
+"""The step of a third job, which only a taxonomy of one's own needs."""
 FILTERS: Final = ("branches", "branches-ignore", "paths", "paths-ignore", "tags", "tags-ignore")
 EVERYTHING: Final = "*"
 """The name for all rights, where a block says ``read-all`` or ``write-all``."""
@@ -173,7 +175,7 @@ class Workflow:
 
     def of_step(self, step: str) -> tuple[Job, ...]:
         """The jobs that run ``step`` of the Action."""
-        return tuple(job for job in self.jobs if step in job.steps)
+        return tuple(job for job in self.jobs if any(use.step == step for use in job.uses))
 
     @property
     def writers(self) -> tuple[Use, ...]:
@@ -263,10 +265,12 @@ def diagnose_workflow(
     state: str | UnreadSetting | None,
     merge_queue: bool,
     branch: str,
+    own_model: bool = False,
 ) -> tuple[SetupFinding, ...]:
     """Everything about the workflow file of the default ``branch``, compared with the ``shipped`` one.
 
-    ``faults`` are those of workflow files, ``state`` is GitHub's word for whether it is enabled.
+    ``faults`` are those of workflow files, ``state`` is GitHub's word for whether it is enabled, ``own_model`` says
+    whether the taxonomy is fitted for this platform alone.
     """
     found = [
         bad(
@@ -293,6 +297,7 @@ def diagnose_workflow(
         *_state(workflow, state),
         *_missing_triggers(workflow, shipped, merge_queue, branch),
         *_jobs(workflow, shipped),
+        *_fit(workflow, shipped, own_model),
     ]
     found += [*_pins(workflow), *_login(workflow), *_model_key(workflow, config)]
     if not any(item.severity == "error" for item in found):
@@ -382,6 +387,29 @@ def _jobs(workflow: Workflow, shipped: Workflow) -> Iterator[SetupFinding]:
                     "a job that reads untrusted input must have no token that writes",
                     "split it into two jobs, as the shipped workflow has them",
                 )
+
+
+def _fit(workflow: Workflow, shipped: Workflow, own_model: bool) -> Iterator[SetupFinding]:
+    jobs = workflow.of_step(FIT)
+    (model,) = shipped.of_step(FIT)
+    if own_model and not jobs:
+        yield bad(
+            _ABOUT,
+            f"{workflow.file} has no job that runs the Action with `step: {FIT}`",
+            "the taxonomy is the platform's own, and no review is complete before that job has recorded its model",
+            f"take the job `{model.name}`, and the `outputs:` of the job `analyse`, over from the shipped workflow "
+            "(`incumbent init` writes it)",
+        )
+    for job in jobs:
+        place = f"{workflow.file}:{job.line}" if job.line else workflow.file
+        yield from _rights(job, model, place)
+        if "analyse" in job.steps:
+            yield bad(
+                _ABOUT,
+                f"{place}: the job `{job.name}` both analyses and fits",
+                "what all reviews rest on must be made where no untrusted input is read",
+                "split it into two jobs, as the shipped workflow has them",
+            )
 
 
 def _rights(job: Job, model: Job, place: str) -> Iterator[SetupFinding]:

@@ -20,6 +20,7 @@ from bot.text.digests import digest
 MOST_ANNOTATIONS = 50
 """The most annotations that GitHub takes in a request.  The most important come first; the job summary has all."""
 LONGEST_TITLE = 255
+PLATFORM_ACTS = "The platform has to act, not the customer"
 
 _RUN = re.compile(r"/actions/runs/[0-9]{1,20}")
 
@@ -84,7 +85,7 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
         code = IncompleteError.exit_code
     if analysis.work.stopped is not None:
         if analysis.work.stopped.platform_acts:
-            titles.insert(0, "The platform has to act: the classifier cannot run")
+            titles.insert(0, f"{PLATFORM_ACTS}: the classifier cannot judge")
         else:
             titles.append(analysis.work.stopped.message)
         code = analysis.work.stopped.exit_code

@@ -65,6 +65,8 @@ class Event:
 
 OWN_BRANCHES = "incumbent/"
 """Branches of the repository itself with this prefix are the bot's."""
+DEFAULT_BRANCH_EVENTS = frozenset({"push", "schedule", "workflow_dispatch"})
+"""The events whose workflow runs are of no pull request: what they write to the Action's cache, later runs may read."""
 _PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
 _RECONCILING = frozenset({"schedule", "workflow_dispatch"})
 _PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target"})

@@ -13,12 +13,11 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 
 from bot.classifier.classify import ClassifierResult
-from bot.classifier.embedded.weights import WeightsError
 from bot.classifier.model import Classification, Findings, Identity
 from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Evicted
 from bot.curator.store import RegressionSet
-from bot.errors import IncompleteError, IncumbentError, Problem
+from bot.errors import IncompleteError, IncumbentError, Problem, UnreadyError
 from bot.files.snapshot import ReadingLimits
 from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
 from bot.git import ChangedFile
@@ -152,7 +151,7 @@ class StoppedFacts(FileModel):
     platform_acts: bool = Field(
         default=False,
         exclude_if=lambda value: not value,
-        description="whether the machine of the job lacks the classifier's weights, so that the platform has to act",
+        description="whether the platform has to act, not who brought the queries",
     )
 
     @staticmethod
@@ -160,9 +159,10 @@ class StoppedFacts(FileModel):
         """``error`` for the document; ``None`` for none."""
         if error is None:
             return None
-        return StoppedFacts(
-            message=whole(error.brief), exit_code=_exit_code(error), platform_acts=isinstance(error, WeightsError)
-        )
+        unready = isinstance(error, UnreadyError)
+        # Whoever reads a report of this cannot see the machine: the ways out belong to it.
+        message = str(error) if unready else error.brief
+        return StoppedFacts(message=whole(message), exit_code=_exit_code(error), platform_acts=unready)
 
 
 def _exit_code(error: IncumbentError) -> Literal[3, 4]:

@@ -36,7 +36,9 @@ from bot.ledger.model import (
     FOLDER,
     FOLDER_RECORDS,
     INDEX,
+    MODELS,
     NO_ABILITIES,
+    NO_MODELS,
     RECONCILED,
     SUGGESTIONS,
     AbilityRecord,
@@ -44,6 +46,7 @@ from bot.ledger.model import (
     CorrectionRecord,
     FolderIndex,
     FolderRecord,
+    ModelRecord,
     PullRequestRecord,
     Reconciled,
     Rejection,
@@ -246,6 +249,11 @@ def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
 def abilities_of(ledger: CommitSnapshot | None, now: float) -> AbilityRecord:
     """The abilities of endpoints that are valid ``now``; without a readable record they are probed again."""
     return (readable(ledger, ABILITIES, AbilityRecord) or NO_ABILITIES).until(now)
+
+
+def models_of(ledger: CommitSnapshot | None) -> ModelRecord:
+    """The fitted models that count; without a readable record the job that fits makes it again."""
+    return readable(ledger, MODELS, ModelRecord) or NO_MODELS
 
 
 def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLookup:

@@ -16,6 +16,7 @@ from bot.curator.store import is_part
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Overlay
 from bot.git import ObjectStore, blob_id
+from bot.github.fitted_models import ModelUse
 from bot.ledger.keys import under, with_findings
 from bot.pipeline.impact.appraisal import appraise, trial_problems
 from bot.pipeline.impact.measure import PlatformChange, backends_of, changed_files, measure, read_agents, read_change
@@ -54,7 +55,8 @@ def measure_impact(
     store: ObjectStore,
     base: str,
     head: str,
-    make: Callable[[Platform], Backend] | None,
+    make: Callable[[Platform, ModelUse], Backend] | None,
+    is_preview: Callable[[Backend], bool],
     known: Mapping[str, Classification],
     trusted: bool,
     progress: Progress,
@@ -63,7 +65,8 @@ def measure_impact(
     """What ``head`` would do to the regression set of ``base``.
 
     If the author is not ``trusted``, the change is only described: they could choose how much a measurement costs.
-    Without ``make`` only faults of the change are found.  ``known`` are the ledger's classifications, ``rejected`` the
+    Without ``make`` only faults of the change are found.  The files of ``head`` are fitted as a preview at most
+    (``is_preview`` says whether a backend is one).  ``known`` are the ledger's classifications, ``rejected`` the
     contents that people rejected.
     """
     try:
@@ -76,14 +79,17 @@ def measure_impact(
         unfit = trial_problems(appraise(old, new, change.after.config.appraisal), new, change.document)
         return Measured(problems=(*problems, *unfit), follows=follows)
     known = under(known, carried_questions(change.migration, change.before.taxonomy, change.after.taxonomy))
-    if trusted:
-        backends, why = backends_of(change, lambda platform: with_findings(make(platform), known), None)
-    else:
-        backends, why = None, ASK_A_CURATOR
+
+    def opened(platform: Platform) -> Backend:
+        return with_findings(make(platform, "review" if platform is change.before else "preview"), known)
+
+    backends, why = backends_of(change, opened, None) if trusted else (None, ASK_A_CURATOR)
     snapshot = store.snapshot(base)
     agents = read_agents(snapshot, snapshot.within, change.before)
-    identity = make(change.after).identity
+    identity = make(change.after, "preview").identity
     impact, _ = measure(change, agents, backends, why, identity, progress, rejected)
+    if backends is not None and impact.effect is not None:
+        impact = impact.model_copy(update={"preview": is_preview(backends[1])})
     remembered: dict[str, Classification] = {}
     if backends is not None:
         known_set = change.before.regression_set

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from bot.classifier.embedded.weights import WAYS_OUT
 from bot.consolidator.verdict import Reason
 from bot.curator.roles import derive_roles
 from bot.github.authority import UNKNOWN_AUTHOR, UNKNOWN_PERMISSION, Author
+from bot.github.check import PLATFORM_ACTS
 from bot.github.command_processing import CommandOutcome
 from bot.github.decisions import Ended, matter
 from bot.github.facts import Analysis
@@ -76,9 +76,7 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
     stopped = analysis.work.stopped
     if stopped is not None and stopped.platform_acts:
         notices.append(
-            "The platform has to act, not the author of this pull request: the machine of the job that reads pull "
-            f"requests cannot run the classifier. {quoted(stopped.message)}. {WAYS_OUT}. Then run all jobs again, or "
-            "comment `/incumbent run`."
+            f"**{PLATFORM_ACTS}**: {quoted(stopped.message)}. Then run all jobs again, or comment `/incumbent run`."
         )
     if judgement.removed_for_good:
         names = ", ".join(quoted(item.file.before or item.file.path) for item in judgement.removed_for_good[:10])

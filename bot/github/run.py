@@ -18,6 +18,7 @@ from bot.github.client import TRIES, GitHubClient, LostRaceError
 from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
 from bot.github.events import Event, Flow, is_own
 from bot.github.facts import Absence, Analysis, JudgedFacts
+from bot.github.fitted_models import ModelUse, OpenBackend, is_preview
 from bot.github.git_state import (
     Commits,
     World,
@@ -25,6 +26,7 @@ from bot.github.git_state import (
     comment_lookup,
     corrections_of,
     known_of,
+    models_of,
     record_of,
     rejections_of,
     remembered_of,
@@ -77,7 +79,7 @@ def redirected(event: Event, pull_request: Callable[[int], PullRequest]) -> Even
 def analyse_event(
     event: Event,
     world: World,
-    backend: Callable[[Platform], Backend],
+    backend: OpenBackend,
     progress: Progress,
     github: Callable[[], GitHubClient],
 ) -> Analysis | str:
@@ -96,13 +98,14 @@ def analyse_event(
     record = record_of(ledger, event.pull_request)
     known = known_of(ledger)
     abilities = abilities_of(ledger, world.clock()).endpoints
+    models = models_of(ledger)
     opened: list[Backend] = []
 
-    def make(of: Platform) -> Backend:
-        opened.append(recall(backend(of), abilities))
+    def make(of: Platform, use: ModelUse) -> Backend:
+        opened.append(recall(backend(of, models, use), abilities))
         return opened[-1]
 
-    asked = make(platform)
+    asked = make(platform, "review")
     release = ReleaseInputs(event=event, config=platform.config, record=record, github=github)
     measured = UNTOUCHED
     if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
@@ -111,6 +114,7 @@ def analyse_event(
             commits.base,
             commits.head,
             None if event.flow is Flow.GROUP else make,
+            lambda of: is_preview(of, models),
             remembered_of(ledger),
             release.is_vouched,
             progress,

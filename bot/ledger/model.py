@@ -31,8 +31,12 @@ INDEX = "folders.json"
 FOLDER_RECORDS = "folders"
 AGREEMENT = "agreement.json"
 ABILITIES = "abilities.json"
+MODELS = "models.json"
 COUNTED_FILES = "agreement"
-FILES = (RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, QUARANTINES, INDEX, AGREEMENT, ABILITIES)
+FILES = (
+    *(RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, QUARANTINES, INDEX, AGREEMENT),
+    *(ABILITIES, MODELS),
+)
 """The file at the top of the branch."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
@@ -416,3 +420,44 @@ class AbilityRecord(FileModel):
 
 NO_ABILITIES = AbilityRecord()
 """A record of no endpoint."""
+
+
+MOST_MODELS = 5
+"""The fitted models of at most this many states of taxonomy and settings are recorded; the latest stay."""
+
+
+class StoredModel(FileModel):
+    """A fitted model of the platform's own taxonomy, and the commit of the default branch that it was fitted on."""
+
+    key: Annotated[str, Field(pattern=r"^[0-9a-f-]{8,64}$")] = Field(
+        description="digest of what it rests on: exemplars, patterns, settings and method"
+    )
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="SHA-256 of its arrays")
+    commit: CommitId
+    at: Timestamp = Field(description="the time of the commit")
+
+
+class ModelRecord(FileModel):
+    """``models.json``: the fitted models that count on GitHub, latest first; none where the shipped one serves.
+
+    Only the job that fits writes it, which reads the taxonomy and the config of the default branch, and nothing else.
+    """
+
+    format: Literal[1] = 1
+    models: Annotated[Tuple[StoredModel], Field(max_length=MOST_MODELS)] = ()
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digest of each model, by key."""
+        return {item.key: item.digest for item in self.models}
+
+    def after(self, fitted: StoredModel) -> ModelRecord:
+        """The record with ``fitted`` as the latest; unchanged if it has that model already."""
+        if self.digests.get(fitted.key) == fitted.digest:
+            return self
+        others = [item for item in self.models if item.key != fitted.key]
+        return ModelRecord(models=(fitted, *others)[:MOST_MODELS])
+
+
+NO_MODELS = ModelRecord()
+"""A record of no model."""

@@ -21,8 +21,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import TypeAdapter
 
-from bot.classifier.embedded.weights import WeightsError
-from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UsageError
+from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UnreadyError, UsageError
 from bot.mcp_server.untrusted import harmless, mark_text
 
 Call: TypeAlias = Context[Any, Any]
@@ -168,7 +167,7 @@ def error_text(error: IncumbentError, root: Path) -> str:
     if isinstance(error, UsageError):
         return f"The call cannot be followed: {harmless(without_places(str(error), root))}"
     said = mark_text(without_places(str(error), root))
-    if isinstance(error, WeightsError):
+    if isinstance(error, UnreadyError):
         return f"The classifier cannot run on this machine: {said}. Tell the person: calling again changes nothing."
     if isinstance(error, IncompleteError):
         return f"Not finished: {said}. What was found is kept: call again to go on."

@@ -29,6 +29,7 @@ from bot.pipeline.submission import (
 from bot.text.masking import mask_by
 
 if TYPE_CHECKING:
+    from bot.classifier.embedded.recorded import RecordedModels
     from bot.git.file_history import Change, FileHistory
 
 
@@ -117,20 +118,44 @@ def set_history(repo: Path, kinds: Iterable[Change]) -> FileHistory | None:
     return found.within("" if inside == Path() else inside.as_posix())
 
 
-def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False, preview: bool = False) -> Backend:
+def open_backend(
+    platform: Platform,
+    stages: Stages = silent,
+    *,
+    batch: bool = False,
+    preview: bool = False,
+    recorded: RecordedModels | None = None,
+    kept: bool = True,
+) -> Backend:
     """The inference backend of the config, with batch requests if ``batch``; ``stages`` shows the progress
     of fitting.  ``preview``: nothing is written or counted, so that a quick model will do.
+
+    ``recorded``: of the platform's own fitted models only these count.  Unless it is ``kept``, a model that is fitted
+    leaves nothing behind.
 
     Raises :class:`bot.classifier.embedded.weights.WeightsError` if this machine lacks the weights that it needs.
     """
     from bot.classifier.backends import make_backend
+    from bot.classifier.embedded.cache import ModelCache
 
     config = platform.config
     names = config.personal_data.names
-    return make_backend(config.classifier, platform.taxonomy, stages=stages, names=names, batch=batch, preview=preview)
+    cache = None if kept or config.classifier.backend != "embedded" else ModelCache(None)
+    return make_backend(
+        config.classifier,
+        platform.taxonomy,
+        cache,
+        stages=stages,
+        names=names,
+        batch=batch,
+        preview=preview,
+        recorded=recorded,
+    )
 
 
-def open_backend_or_halt(platform: Platform, stages: Stages = silent) -> Backend:
+def open_backend_or_halt(
+    platform: Platform, stages: Stages, *, recorded: RecordedModels | None = None, kept: bool = True
+) -> Backend:
     """The inference backend of the config; where the weights that it needs are missing or not whole, one that
     says so when it is asked.
 
@@ -144,7 +169,7 @@ def open_backend_or_halt(platform: Platform, stages: Stages = silent) -> Backend
         verify_weights(settings)
     except WeightsError as error:
         return halted_backend(settings, error)
-    return open_backend(platform, stages)
+    return open_backend(platform, stages, recorded=recorded, kept=kept)
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:

@@ -12,7 +12,7 @@ from functools import cache, partial
 
 from bot.classifier.caching_backend import learnt_by, recall
 from bot.classifier.corrections import merged
-from bot.classifier.model import Backend, Progress
+from bot.classifier.model import Progress
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
 from bot.files.snapshot import Overlay
@@ -22,6 +22,7 @@ from bot.github.client import TRIES, GitHubClient, LostRaceError, ProtectedBranc
 from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up, unverified
 from bot.github.events import Event
 from bot.github.facts import Absence
+from bot.github.fitted_models import OpenBackend
 from bot.github.git_state import (
     Commits,
     World,
@@ -31,6 +32,7 @@ from bot.github.git_state import (
     folder_record,
     index_of,
     known_of,
+    models_of,
     prepare_folders,
     raised_of,
     reconciled_of,
@@ -86,18 +88,18 @@ class _MovedOnError(Exception):
     """The default branch is not what the inventory speaks of any more."""
 
 
-def survey_event(
-    event: Event, world: World, backend: Callable[[Platform], Backend], progress: Progress
-) -> Inventory | str:
+def survey_event(event: Event, world: World, backend: OpenBackend, progress: Progress) -> Inventory | str:
     """The facts of the default branch as it is now, or why none are needed.
 
     Raises :class:`InputError` for faults of the reviewed files.
     """
     commits = world.fetch(event, head=False)
     platform = with_masks(load_platform(world.store.snapshot(commits.base)))
+    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+    # Pull requests need a recorded model in any mode, and this run finds out whether there is one.
+    opened = backend(platform, models_of(ledger), "default-branch")
     if platform.config.mode == "observe":
         return OBSERVING
-    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     reconciled, corrections = reconciled_of(ledger), corrections_of(ledger)
     past = Past(
         known=known_of(ledger) | ({} if reconciled is None else reconciled.classifications),
@@ -112,7 +114,7 @@ def survey_event(
     # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.
     said = unverified(corrections, platform.taxonomy, History(world.store, commits.base).all)
     platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))
-    asked = recall(backend(platform), abilities_of(ledger, world.clock()).endpoints)
+    asked = recall(opened, abilities_of(ledger, world.clock()).endpoints)
     inventory = survey(event.repository, commits.base, past, platform, world.store, raised, asked, progress)
     work = inventory.work.model_copy(update={"abilities": learnt_by([asked])})
     return inventory.model_copy(update={"work": work})

@@ -24,6 +24,10 @@ from bot.report.tables import Detail, TableWriter, folded
 from bot.report.verdict_text import counted, listed, quoted
 from bot.text.masking import masked
 
+PREVIEW: Final = (
+    "This is a preview: the changed taxonomy was fitted for it alone, and that model is not kept. The one that counts "
+    "is fitted after the merge."
+)
 NAMED = 5
 """Capabilities of one row that are named; the rest is counted."""
 SENTENCE_CHARACTERS = 500
@@ -74,6 +78,8 @@ def _blocks(impact: Impact, table: TableWriter, detail: Detail) -> Iterator[str]
         yield _cost(impact)
     if impact.unmeasured is not None:
         yield f"> What it would do is not known in full: {quoted(impact.unmeasured)}."
+    if impact.preview:
+        yield f"> {PREVIEW}"
     if impact.effect is not None:
         yield from _effect(impact.effect, table)
     if impact.again and detail.folds:
@@ -312,6 +318,8 @@ def _lines(impact: Impact) -> Iterator[str]:
         yield f"To classify again: {entries} ({pairs}), {queries} that did not enter; {price}."
     if impact.unmeasured is not None:
         yield f"Not known in full: {impact.unmeasured}."
+    if impact.preview:
+        yield PREVIEW
     for item in impact.again:
         changes = [f"+{name}" for name in item.gained] + [f"-{name}" for name in item.lost]
         if changes or item.kept:

@@ -136,7 +136,7 @@ def run_job(name: str, bare: Path, document: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, ObjectStore.create(Path(folder) / "objects.git") as store:
         world = World(store=store, url=f"file://{bare}", token=None, run=None)
         if name == "analyse":
-            facts = survey_event(EVENT, world, lambda _: Instant(), lambda done, total: None)
+            facts = survey_event(EVENT, world, lambda *_: Instant(), lambda done, total: None)
             assert isinstance(facts, Inventory)
             document.write_text(facts.model_dump_json(), encoding="utf-8")
         else:

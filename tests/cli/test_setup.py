@@ -244,7 +244,7 @@ def test_the_workflow_is_for_the_server_and_the_machines_that_are_there(
 ) -> None:
     assert incumbent("init", "--repo", empty, "--action", ACTION, *options).code == 0
     text = (empty / ".github/workflows/incumbent.yml").read_text()
-    assert text.count(f"runs-on: {machines}\n") == text.count("runs-on:") == 2
+    assert text.count(f"runs-on: {machines}\n") == text.count("runs-on:") == 3
     assert re.findall(r"actions/upload-artifact@[0-9a-f]{40} # (.*)", text) == [artifacts]
     assert len(re.findall(r"actions/download-artifact@[0-9a-f]{40} # v3.1.0\n", text)) == (
         "--enterprise-server" in options

@@ -286,6 +286,30 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "job `analyse`",
     ),
     (
+        "no fit",
+        files(**edited(("step: fit", "step: other")), own_model=True),
+        "error",
+        "workflow",
+        "`step: fit`",
+        "job `fit`, and the `outputs:` of the job `analyse`",
+    ),
+    (
+        "fits where it reads",
+        files(**edited((STEP, f"{STEP}      - uses: {ACTION}\n        with:\n          step: fit\n"))),
+        "error",
+        "workflow",
+        "`analyse` both analyses and fits",
+        "split",
+    ),
+    (
+        "fit with more rights",
+        files(**edited(("contents: write # the reviewed", "checks: write\n      contents: write # the reviewed"))),
+        "error",
+        "workflow",
+        "`fit` has more rights than it needs: checks: write",
+        "contents: write",
+    ),
+    (
         "more rights",
         files(**edited(("contents: read #", "contents: write #"))),
         "error",
@@ -738,8 +762,8 @@ def test_what_could_not_be_read_is_never_called_well() -> None:
 
 def test_the_shipped_workflow_is_as_it_says_it_should_be() -> None:
     shipped = workflow()
-    assert [job.name for job in shipped.jobs] == ["analyse", "publish"]
-    assert [job.steps for job in shipped.jobs] == [("analyse",), ("publish",)]
+    assert [job.name for job in shipped.jobs] == ["analyse", "fit", "publish"]
+    assert [job.steps for job in shipped.jobs] == [("analyse",), (), ("publish",)]
     assert all(use.is_pinned for job in shipped.jobs for use in job.uses)
 
 

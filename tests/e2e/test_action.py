@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -10,12 +11,14 @@ import pytest
 
 from bot.cli.main import run
 from bot.report.review_comment import SITE
-from bot.setup_files import PAGES
+from bot.setup_files import PAGES, setup_file
+from tests.e2e.bot import customer_files
 from tests.e2e.harness.act import OURS, JobRun, Runner, WorkflowRun, action_copy
 from tests.e2e.harness.events import NO_COMMIT
 from tests.e2e.harness.needs import demand
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
+from tests.e2e.test_fitted_model import recorded, without_embedding
 from tests.factories import REPOSITORY
 from tests.project.test_site_recipe import workflow_with_site
 
@@ -99,6 +102,34 @@ def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None
     assert headline in done.jobs["publish"].summary
     assert pull.head[:12] in kept_files(done, SITE)["index.html"].decode()
     assert f"the artifact `{SITE}` at the end of [this run](" in comment["body"]
+
+
+def test_a_taxonomy_of_ones_own_is_fitted_by_a_job_that_takes_nothing_from_a_cache(
+    world: World, runner: Runner
+) -> None:
+    """A review starts once to name the model, and again with what that job kept."""
+    workflow = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {OURS}@{COMMIT}")
+    world.push("main", {WORKFLOW: workflow, **without_embedding()})
+    push = world.event("push", before=NO_COMMIT, after=world.head("main"))
+    pushed = runner.run(world, WORKFLOW, "push", push, jobs=["analyse", "fit"])
+    assert pushed.ok, pushed.explain()
+    assert pushed.jobs["analyse"].outputs == {"fit": "needed"}
+    assert installed(pushed.jobs["fit"]) == ["run"]
+    (model,) = recorded(world)
+    kept = f"incumbent-model-{model['key']}"
+    assert [path.name for path in (runner.caches / kept).iterdir()] == [f"embedded-{model['key']}.npz"]
+    assert kept not in (runner.caches / "restores").read_text()
+    pull = world.open_pull_request("quillow", customer_files())
+    event = world.event("pull_request_target", number=pull.number)
+    analysed = runner.run(world, WORKFLOW, "pull_request_target", event, jobs=["analyse", "fit"])
+    assert analysed.ok, analysed.explain()
+    assert analysed.jobs["fit"].result == "skipped"
+    assert kept in (runner.caches / "restores").read_text()
+    assert f"the fitted model {model['key']} is to be restored first" in analysed.jobs["analyse"].log.text
+    assert "is not used" not in analysed.jobs["analyse"].log.text
+    facts = json.loads(kept_files(analysed, "incumbent-analysis")["incumbent-analysis.json"])
+    assert facts["work"]["stopped"] is None
+    assert facts["work"]["classified"] > 0
 
 
 def test_a_pull_request_of_a_page_installs_nothing(platform: World, runner: Runner) -> None:

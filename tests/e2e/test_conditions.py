@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.github.events import DEFAULT_BRANCH_EVENTS
 from tests.e2e.bot import WORKFLOW
 from tests.e2e.harness.act import Runner
 from tests.e2e.harness.people import CURATOR
@@ -26,7 +27,16 @@ def probe(world: World) -> World:
     say = {"shell": "bash", "env": {"GROUP": shipped["concurrency"]["group"]}}
     group = {"id": "say", **say, "run": 'echo "group=$GROUP" >> "$GITHUB_OUTPUT"'}
     jobs = {
-        "analyse": {"if": shipped["jobs"]["analyse"]["if"], "steps": [{"shell": "bash", "run": "true"}]},
+        "analyse": {
+            "if": shipped["jobs"]["analyse"]["if"],
+            "outputs": {"fit": "${{ steps.say.outputs.fit }}"},
+            "steps": [{"id": "say", "shell": "bash", "run": 'echo "fit=needed" >> "$GITHUB_OUTPUT"'}],
+        },
+        "fit": {
+            "needs": "analyse",
+            "if": shipped["jobs"]["fit"]["if"],
+            "steps": [{"shell": "bash", "run": "true"}],
+        },
         "publish": {
             "needs": "analyse",
             "if": shipped["jobs"]["publish"]["if"],
@@ -142,8 +152,10 @@ CASES: list[tuple[str, str, Make, bool, str]] = [
 @pytest.mark.parametrize(("name", "event", "make", "runs", "group"), CASES, ids=[case[0] for case in CASES])
 def test_events(probe: World, runner: Runner, name: str, event: str, make: Make, runs: bool, group: str) -> None:
     done = runner.run(probe, PLACE, event, make(probe, 2))
-    results = {job.result for key, job in done.jobs.items() if key != "group"}
+    results = {done.jobs[key].result for key in ("analyse", "publish")}
     assert results == ({"success"} if runs else {"skipped"}), done.explain()
+    fits = runs and event in DEFAULT_BRANCH_EVENTS
+    assert done.jobs["fit"].result == ("success" if fits else "skipped"), "whatever the job says that reads"
     assert done.jobs["group"].outputs["group"] == f"incumbent-{'1' if group == 'alone' else group}"
 
 

@@ -195,7 +195,7 @@ def test_an_action_that_is_not_pinned(healthy: World, doctor: Doctor) -> None:
     healthy.push("main", {WORKFLOW: workflow().replace(ACTION, "acme/incumbent@v1")})
     code, findings = doctor()
     assert code == 1
-    assert len([what for what in messages(findings, "error") if "acme/incumbent@v1 is not pinned" in what]) == 2
+    assert len([what for what in messages(findings, "error") if "acme/incumbent@v1 is not pinned" in what]) == 3
 
 
 def test_actions_that_are_disabled(healthy: World, doctor: Doctor) -> None:

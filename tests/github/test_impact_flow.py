@@ -53,7 +53,7 @@ class Desk:
     made: list[Platform] = field(default_factory=list)
     asked: list[InferenceRequest] = field(default_factory=list)
 
-    def backend(self, platform: Platform) -> Backend:
+    def backend(self, platform: Platform, *_: object) -> Backend:
         self.made.append(platform)
         inner = _Listed(Counting(platform.taxonomy), self.asked)
         return RememberingBackend(inner, platform.taxonomy, FindingsInMemory({})) if self.remembers else inner
@@ -382,7 +382,7 @@ def test_what_any_classifier_finds_out_of_its_endpoint_is_kept(monkeypatch: pyte
     here = desk({"q1": OF_F}, remembers=True)
     plain = here.backend
 
-    def backend(platform: Platform) -> Backend:
+    def backend(platform: Platform, *_: object) -> Backend:
         made, memory = plain(platform), RememberedAbilities(None)
         memory.learnt[f"{len(here.made):024x}"] = KeptAbilities(abilities=BEST, found=1)
         assert isinstance(made, RememberingBackend)

@@ -10,7 +10,7 @@ from bot.classifier.caching_backend import HaltedBackend
 from bot.classifier.embedded.weights import WAYS_OUT, WeightsError
 from bot.classifier.model import Backend
 from bot.config import CONFIG_FILE
-from bot.github.check import Result
+from bot.github.check import PLATFORM_ACTS, Result
 from bot.github.events import Event, Flow
 from bot.github.facts import Analysis
 from bot.github.run import publish_event
@@ -23,7 +23,6 @@ from tests.pipeline.impact.test_measure import WITH_F, config
 from tests.reconcile.hub import MAIN
 from tests.reconcile.runs import IDENTITY, agent_files, config_text, text_of
 
-ACTS = "The platform has to act"
 MISSING = WeightsError("the weights that the config names are not installed: e5.bin")
 
 
@@ -33,7 +32,7 @@ class Bare(Desk):
 
     installed: list[bool] = field(default_factory=list)
 
-    def backend(self, platform: Platform) -> Backend:
+    def backend(self, platform: Platform, *_: object) -> Backend:
         asked = super().backend(platform)
         needed = platform.config.classifier.embedded.weights is not None and not self.installed
         return HaltedBackend(IDENTITY, None, MISSING) if needed else asked
@@ -57,24 +56,24 @@ def test_the_check_is_incomplete_and_says_who_has_to_act(here: Bare) -> None:
     number = here.offer(agent_files(("new", "desk"), {"n1": OF_F}))
     result = here.result(number)
     assert (result.conclusion, result.exit_code) == ("failure", 3)
-    assert result.title.startswith(f"{ACTS}: the classifier cannot run; ")
+    assert result.title.startswith(f"{PLATFORM_ACTS}: the classifier cannot judge; ")
     assert "incumbent: incomplete" in here.hub.pulls[number].labels
     said = here.sticky(number)
-    assert f"{ACTS}, not the author of this pull request" in said
+    assert PLATFORM_ACTS in said
     assert said.count(WAYS_OUT) == 1
     assert "not installed: e5.bin" in said
 
     here.installed.append(True)
     assert here.result(number).conclusion == "success"
-    assert ACTS not in here.sticky(number)
+    assert PLATFORM_ACTS not in here.sticky(number)
     assert "incumbent: incomplete" not in here.hub.pulls[number].labels
 
 
 def test_a_change_of_the_taxonomy_that_cannot_be_measured_waits_for_the_platform_too(here: Bare) -> None:
     number = here.offer(written(WITH_F))
     result = here.result(number)
-    assert (result.conclusion, result.exit_code, result.title.startswith(ACTS)) == ("failure", 3, True)
-    assert f"{ACTS}, not the author" in here.sticky(number)
+    assert (result.conclusion, result.exit_code, result.title.startswith(PLATFORM_ACTS)) == ("failure", 3, True)
+    assert PLATFORM_ACTS in here.sticky(number)
 
 
 def test_the_change_that_does_without_the_weights_passes(here: Bare) -> None:
@@ -84,7 +83,7 @@ def test_the_change_that_does_without_the_weights_passes(here: Bare) -> None:
     assert analysis.impact is not None
     assert (analysis.impact.unmeasured, analysis.impact.is_incomplete) == (NOT_HERE, False)
     assert here.hub.checks[here.hub.pulls[number].head].conclusion == "success"
-    assert ACTS not in here.sticky(number)
+    assert PLATFORM_ACTS not in here.sticky(number)
 
 
 def test_after_a_merge_the_run_is_incomplete_and_admits_nothing(here: Bare) -> None:

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from bot.cli.ci import DOCUMENT
+from bot.github.events import DEFAULT_BRANCH_EVENTS
 from bot.github.managed_pull_request import FOLDERS
 from bot.ledger.model import BRANCH
 from tests.factories import REPOSITORY
@@ -192,14 +193,26 @@ def test_the_facts_lie_where_the_runner_clears_up_for_each_job(file: Path) -> No
 def test_the_job_that_writes_restores_nothing_and_only_runs_without_a_pull_request_keep_packages() -> None:
     steps = load(ACTION)["runs"]["steps"]
     names = [step["name"] for step in steps]
-    (restore,) = (step for step in steps if "cache/restore@" in step.get("uses", ""))
-    (save,) = (step for step in steps if "cache/save@" in step.get("uses", ""))
+    restore, model = (step for step in steps if "cache/restore@" in step.get("uses", ""))
+    save, keep = (step for step in steps if "cache/save@" in step.get("uses", ""))
     assert not [step for step in steps if "actions/cache@" in step.get("uses", "")]
-    for step in (restore, save):
-        assert "inputs.step == 'analyse'" in step["if"]
+    for step in (restore, model, save, keep):
+        assert f"inputs.step == '{'fit' if step is keep else 'analyse'}'" in step["if"]
         assert "restore-keys" not in step["with"]
-    assert re.findall(r"github.event_name == '(\w+)'", save["if"]) == ["push", "schedule", "workflow_dispatch"]
-    assert names.index(restore["name"]) < names.index(save["name"]) < names.index("Run") == len(names) - 1
+    for step in (save, keep):
+        assert re.findall(r"github.event_name == '(\w+)'", step["if"]) == ["push", "schedule", "workflow_dispatch"]
+    assert names.index(restore["name"]) < names.index(save["name"]) < names.index("Run")
+    assert names[-4:] == ["Run", keep["name"], model["name"], "Run with the model, if it is the one on the ledger"]
+    assert model["with"] == {name: keep["with"][name] for name in ("path", "key")}
+
+
+def test_a_model_is_fitted_only_by_a_run_of_no_pull_request(workflow: Path) -> None:
+    jobs = load(workflow)["jobs"]
+    assert jobs["fit"]["permissions"] == {"contents": "write"}
+    assert jobs["fit"]["needs"] == "analyse"
+    assert "needs.analyse.outputs.fit == 'needed'" in jobs["fit"]["if"]
+    assert set(re.findall(r"github.event_name == '(\w+)'", jobs["fit"]["if"])) == DEFAULT_BRANCH_EVENTS
+    assert [step["with"] for step in jobs["fit"]["steps"]] == [{"step": "fit"}]
 
 
 def test_the_job_that_reads_hostile_data_can_write_nothing(workflow: Path) -> None:

@@ -110,7 +110,7 @@ def review(hub: Hub, number: int) -> None:
         flow=Flow.REVIEW, repository="o/r", default_branch=MAIN, pull_request=number, head=hub.pulls[number].head
     )
     hub.repository.branches[f"refs/pull/{number}/head"] = hub.pulls[number].head
-    analysis = analyse_event(event, _world(hub), lambda _: Reader(), _silent, lambda: hub)
+    analysis = analyse_event(event, _world(hub), lambda *_: Reader(), _silent, lambda: hub)
     assert not isinstance(analysis, str)
     publish_event(event, analysis, _world(hub), hub, _no_race, dry_run=False)
 
@@ -121,7 +121,7 @@ def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool
     ``seeks``: it looks back at all queries, as it does once a week.
     """
     event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN, seeks=seeks)
-    inventory = survey_event(event, _world(hub), lambda _: Reader(), _silent)
+    inventory = survey_event(event, _world(hub), lambda *_: Reader(), _silent)
     assert isinstance(inventory, Inventory)
     assert not inventory.problems
     hub.allowed = allowed

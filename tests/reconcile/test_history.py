@@ -58,7 +58,7 @@ def both_jobs(bare: Path, folder: Path) -> tuple[Inventory, tuple[Any, ...]]:
     """The facts, and what was written."""
     with ObjectStore.create(folder / "first.git") as store:
         world = World(store=store, url=f"file://{bare}", token=None, run=None)
-        inventory = survey_event(bench.EVENT, world, lambda _: bench.Instant(), lambda done, total: None)
+        inventory = survey_event(bench.EVENT, world, lambda *_: bench.Instant(), lambda done, total: None)
     assert isinstance(inventory, Inventory)
     with ObjectStore.create(folder / "second.git") as store:
         world = World(store=store, url=f"file://{bare}", token=None, run=None)

@@ -21,12 +21,14 @@ from bot.classifier.embedded.model import (
     from_arrays,
     held_out,
     kind_of,
+    model_digest,
     model_key,
     rows_by_text,
     to_arrays,
 )
+from bot.classifier.embedded.recorded import RecordedModels
 from bot.classifier.embedded.tools import ToolIndex
-from bot.classifier.exemplars import Bar, HeldOutExemplars
+from bot.classifier.exemplars import Bar, HeldOutExemplars, model_capabilities
 from bot.classifier.model import (
     CalledTools,
     Consensus,
@@ -60,6 +62,7 @@ class EmbeddedBackend:
     The model ships with the product, or is restored from ``cache``, or fitted when it is first asked for.  ``samples``
     is the number of members; ``embedder`` is the one that ``settings`` name; ``stages`` shows how far the fitting is.
     With ``preview``, a quick model serves where the exemplars differ little from those of a fitted one.
+    If there are ``recorded`` models, no other may stand for one of them.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class EmbeddedBackend:
         stages: Stages = silent,
         *,
         preview: bool = False,
+        recorded: RecordedModels | None = None,
     ) -> None:
         self._taxonomy = taxonomy
         self._settings = settings
@@ -80,6 +84,7 @@ class EmbeddedBackend:
         self._stages = stages
         self._may_preview = preview
         self._preview: str | None = None
+        self._recorded = recorded
         self._embedder = None if embedder is None else RememberingEmbedder(embedder, cache)
         self._fitting = Lock()
         self._given: Arrays | None = None
@@ -189,6 +194,11 @@ class EmbeddedBackend:
         """Use the model that the same backend was :meth:`handed_over` elsewhere, before it is first asked for."""
         self._given = arrays
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the model is the platform's own: there are exemplars, and none of theirs ships with the product."""
+        return bool(model_capabilities(self._taxonomy)) and not SHIPPED.holds(self.key)
+
     @cached_property
     def _model(self) -> FittedModel:
         for arrays in self._kept():
@@ -200,7 +210,10 @@ class EmbeddedBackend:
             self._preview = quick.why
             return quick.model
         model = self._fitted()
-        self._cache.store(self.key, to_arrays(model))
+        arrays = to_arrays(model)
+        if self._recorded is not None and self.is_own:
+            self._recorded.refuse_other(self.key, model_digest(arrays))
+        self._cache.store(self.key, arrays)
         return model
 
     def _quick(self) -> Preview | None:
@@ -218,8 +231,12 @@ class EmbeddedBackend:
 
     def _kept(self) -> Iterator[Arrays | None]:
         yield self._given
-        for place in (SHIPPED, self._cache):
-            yield place.load(self.key)
+        yield SHIPPED.load(self.key)
+        if self._recorded is None or not self.is_own:
+            yield self._cache.load(self.key)
+            return
+        own = self._cache.load(self.key)
+        yield own if own is not None and self._recorded.accepts(self.key, own) else self._recorded.load(self.key)
 
     def _fitted(self) -> FittedModel:
         from bot.classifier.embedded.fitting import fit_model
@@ -230,8 +247,8 @@ class EmbeddedBackend:
     def _known(self, kind: str) -> dict[str, KnownRow]:
         """The rows of texts that need not be made again."""
         known: dict[str, KnownRow] = {}
-        for place in (self._cache, SHIPPED):
-            arrays = place.newest(kind)
+        found = (self._cache.newest(kind),) if self._recorded is None else self._recorded.of_kind(kind, self._cache)
+        for arrays in (*found, SHIPPED.newest(kind)):
             known |= {} if arrays is None else rows_by_text(arrays, self._embedder)
         return known
 

@@ -90,6 +90,13 @@ class ModelCache:
         except _UNREADABLE:
             return None
 
+    def holds(self, key: str) -> bool:
+        """Whether there is anything under ``key``, whether or not it can be trusted."""
+        try:
+            return self.folder is not None and self.file(key).lstat() is not None
+        except OSError:
+            return False
+
     def newest(self, kind: str) -> Arrays | None:
         """The arrays that were stored last under a key that begins with ``kind``, if there are any."""
         if self.folder is None:

@@ -126,7 +126,8 @@ class Encoder:
 
 
 def _largest(numbers: Singles, axis: int | tuple[int, int]) -> Singles:
-    return np.maximum(np.abs(numbers).max(axis=axis, keepdims=True), _SMALLEST)
+    found: Singles = np.maximum(np.abs(numbers).max(axis=axis, keepdims=True), _SMALLEST)
+    return found
 
 
 def _directions(state: Singles, spans: Sequence[tuple[int, int]]) -> Doubles:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from bot.errors import IncompleteError
+from bot.errors import UnreadyError
 
 FILE: Final = "e5-small-q4.bin"
 SHIPPED_DIGEST: Final = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
@@ -28,7 +28,7 @@ WAYS_OUT: Final = (
 _WHY: Final = "By others the same query could get another verdict, so nothing is judged here"
 
 
-class WeightsError(IncompleteError):
+class WeightsError(UnreadyError):
     """The weights that the config names are not on this machine, or not whole.
 
     The platform has to act: nothing that the author of a query does changes it.

@@ -15,7 +15,7 @@ from bot.config import CONFIG_FILE, REVIEWED_FILES, ClassifierSettings, Curation
 from bot.consolidator.verdict_engine import TrustGate
 from bot.curator.admission import Answer
 from bot.curator.entry import Entry
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, UnreadyError
 from bot.files.documents import Document, parse_yaml
 from bot.files.snapshot import Overlay, Snapshot
 from bot.git import ChangedFile, ObjectStore
@@ -150,23 +150,21 @@ def measure(
             unmeasured = f"not all of it could be classified: {why}"
         effect = compare(before, after, change.migration)
         texts = judged_texts(_entries(change.after), renewal, classified)
-    was: HeldOuts = nothing_measured
-    now: HeldOuts = nothing_measured
-    if backends is not None:
-        was, now = held_out_of(backends[0], change.before.config), held_out_of(backends[1], change.after.config)
+    appraised = partial(
+        appraise, change.before.taxonomy, change.after.taxonomy, change.after.config.appraisal, texts=texts
+    )
+    try:
+        sides = (nothing_measured, nothing_measured) if backends is None else _held_out(change, backends)
+        appraisals = appraised(before=sides[0], after=sides[1])
+    except UnreadyError as error:
+        unmeasured = unmeasured or f"not all of it could be classified: {error}"
+        appraisals = appraised(before=nothing_measured, after=nothing_measured)
     return (
         Impact(
             changes=changes,
             version=version,
             config=config,
-            appraisals=appraise(
-                change.before.taxonomy,
-                change.after.taxonomy,
-                change.after.config.appraisal,
-                before=was,
-                after=now,
-                texts=texts,
-            ),
+            appraisals=appraisals,
             again=_again(tasks, renewal, identity, change.after),
             cost=_cost(tasks, change, agents, identity),
             effect=effect,
@@ -174,6 +172,10 @@ def measure(
         ),
         renewal,
     )
+
+
+def _held_out(change: PlatformChange, backends: tuple[Backend, Backend]) -> tuple[HeldOuts, HeldOuts]:
+    return held_out_of(backends[0], change.before.config), held_out_of(backends[1], change.after.config)
 
 
 def _entries(platform: Platform) -> list[Entry]:

@@ -224,6 +224,11 @@ class Impact(FileModel):
     cost: Cost
     effect: Effect | None
     unmeasured: Text | None
+    preview: bool = Field(
+        default=False,
+        exclude_if=lambda value: not value,
+        description="whether the changed taxonomy was fitted for this alone: what counts is fitted after the merge",
+    )
 
     @property
     def asks_again(self) -> bool:
