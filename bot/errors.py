@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from bot.text.masking import masked
 from bot.text.plain_text import is_shown
@@ -185,7 +185,23 @@ class IncompleteError(IncumbentError):
 
 
 class UnreadyError(IncompleteError):
-    """The classifier of this platform cannot judge here: who runs the platform has to act, not who brings queries."""
+    """The classifier of this platform cannot judge here: who runs the platform has to act, not who brings queries.
+
+    It ``lacks`` the weights that the config names or a fitted model; ``way_out`` says what to do.
+    """
+
+    def __init__(self, lacks: Literal["weights", "model"], what: str, way_out: str) -> None:
+        super().__init__(what)
+        self.lacks: Literal["weights", "model"] = lacks
+        self._what, self._way_out = what, way_out
+
+    def __str__(self) -> str:
+        return f"{self._what}. {self._way_out}"
+
+    @property
+    def brief(self) -> str:
+        """What is missing, without the way out."""
+        return self._what
 
 
 class OutsideError(IncumbentError):

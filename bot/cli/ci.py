@@ -27,7 +27,7 @@ from bot.text.masking import masked_data
 if TYPE_CHECKING:
     from bot.github.client import GitHubClient
     from bot.github.events import Event
-    from bot.github.facts import Absence, Analysis, Quiet
+    from bot.github.facts import Absence, Analysis, Quiet, StoppedFacts
     from bot.github.git_state import World
     from bot.github.model_opener import ModelOpener
     from bot.github.publication import Publication
@@ -176,12 +176,18 @@ def ci_command(
             world.store.close()
     _report(publication, environment, dry_run, as_json)
     if publication.incomplete is not None:
-        log(f"incomplete: {publication.incomplete.message}", error=True)
+        log(f"incomplete: {_with_way_out(publication.incomplete)}", error=True)
         return publication.incomplete.exit_code
     if publication.result is None or (publication.judged and not dry_run):
         # The check shows how the review ended: the job itself succeeded.
         return 0
     return publication.result.exit_code
+
+
+def _with_way_out(stopped: StoppedFacts) -> str:
+    from bot.github.fitted_models import WAYS_OUT
+
+    return stopped.message if stopped.lacks is None else f"{stopped.message}. {WAYS_OUT[stopped.lacks]}"
 
 
 def _count_results(
@@ -370,7 +376,7 @@ def _analyse(
     for backend in opener.opened:
         show_usage(backend)
     if found.work.stopped is not None:
-        say(f"not every query was asked about: {found.work.stopped.message}")
+        say(f"not every query was asked about: {_with_way_out(found.work.stopped)}")
 
 
 def _publish(

@@ -84,7 +84,7 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
         labels.append(PullRequestLabel.INCOMPLETE)
         code = IncompleteError.exit_code
     if analysis.work.stopped is not None:
-        if analysis.work.stopped.platform_acts:
+        if analysis.work.stopped.lacks is not None:
             titles.insert(0, f"{PLATFORM_ACTS}: the classifier cannot judge")
         else:
             titles.append(analysis.work.stopped.message)

@@ -148,10 +148,10 @@ class StoppedFacts(FileModel):
 
     message: Text
     exit_code: Literal[3, 4]
-    platform_acts: bool = Field(
-        default=False,
-        exclude_if=lambda value: not value,
-        description="whether the platform has to act, not who brought the queries",
+    lacks: Literal["weights", "model"] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="what the classifier lacks, so that the platform has to act, not who brought the queries",
     )
 
     @staticmethod
@@ -159,10 +159,8 @@ class StoppedFacts(FileModel):
         """``error`` for the document; ``None`` for none."""
         if error is None:
             return None
-        unready = isinstance(error, UnreadyError)
-        # Whoever reads a report of this cannot see the machine: the ways out belong to it.
-        message = str(error) if unready else error.brief
-        return StoppedFacts(message=whole(message), exit_code=_exit_code(error), platform_acts=unready)
+        lacks = error.lacks if isinstance(error, UnreadyError) else None
+        return StoppedFacts(message=whole(error.brief), exit_code=_exit_code(error), lacks=lacks)
 
 
 def _exit_code(error: IncumbentError) -> Literal[3, 4]:

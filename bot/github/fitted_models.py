@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, Protocol, TypeAlias
 
+from bot.classifier.embedded.weights import WAYS_OUT as WEIGHTS_WAYS_OUT
 from bot.classifier.exemplars import FittedBackend
 from bot.classifier.model import Backend
 from bot.ledger.model import MODELS, ModelRecord
@@ -18,9 +19,11 @@ reviewed files may be fitted before that is recorded; or a look at files that no
 
 RECORD: Final = f"`{MODELS}` of the ledger"
 WAY_OUT: Final = (
-    "the job `fit` of the workflow Incumbent makes it on the default branch; start it by hand (Actions → Incumbent → "
-    "Run workflow), then comment `/incumbent run`"
+    "The job `fit` of the workflow Incumbent makes it on the default branch; start it by hand (Actions → Incumbent → "
+    "Run workflow)"
 )
+WAYS_OUT: Final = {"weights": WEIGHTS_WAYS_OUT, "model": WAY_OUT}
+"""What the platform has to do, by what its classifier lacks."""
 
 
 class OpenBackend(Protocol):

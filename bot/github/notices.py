@@ -12,6 +12,7 @@ from bot.github.check import PLATFORM_ACTS
 from bot.github.command_processing import CommandOutcome
 from bot.github.decisions import Ended, matter
 from bot.github.facts import Analysis
+from bot.github.fitted_models import WAYS_OUT
 from bot.github.judgement import SET_NAME, RefusedEviction, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.pipeline.review import Review
@@ -74,9 +75,9 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
             else "Released, but this run had not read the data yet: run it again, or comment `/incumbent run` again."
         )
     stopped = analysis.work.stopped
-    if stopped is not None and stopped.platform_acts:
+    if stopped is not None and stopped.lacks is not None:
         notices.append(
-            f"**{PLATFORM_ACTS}**: {quoted(stopped.message)}. Then run all jobs again, or comment `/incumbent run`."
+            f"**{PLATFORM_ACTS}**: {quoted(stopped.message)}. {WAYS_OUT[stopped.lacks]}. Then comment `/incumbent run`."
         )
     if judgement.removed_for_good:
         names = ", ".join(quoted(item.file.before or item.file.path) for item in judgement.removed_for_good[:10])

@@ -54,7 +54,8 @@ def plain(weights: WeightsFile, pieces: Sequence[int]) -> Floats:
     def norm(name: str, state: Floats) -> Floats:
         centred = state - state.mean(axis=1, keepdims=True)
         spread = np.sqrt(state.var(axis=1, keepdims=True) + 1e-12)
-        return centred / spread * weights.numbers(f"{name}.w") + weights.numbers(f"{name}.b")
+        weighed: Floats = centred / spread * weights.numbers(f"{name}.w") + weights.numbers(f"{name}.b")
+        return weighed
 
     size, heads = len(pieces), weights.heads
     state = weights.words(np.array(pieces)) + weights.numbers("emb.pos").reshape(-1, weights.width)[:size]

@@ -73,8 +73,8 @@ def test_the_ledger_keeps_the_latest_models_each_once() -> None:
     assert len(again.models) == MOST_MODELS
 
 
-@pytest.mark.parametrize(("error", "platform_acts"), [(UnreadyError("x"), True), (IncompleteError("x"), False)])
-def test_the_document_says_who_has_to_act(error: IncompleteError, platform_acts: bool) -> None:
+@pytest.mark.parametrize(("error", "lacks"), [(UnreadyError("model", "x", "y"), "model"), (IncompleteError("x"), None)])
+def test_the_document_says_who_has_to_act(error: IncompleteError, lacks: str | None) -> None:
     stopped = StoppedFacts.of(error)
     assert stopped is not None
-    assert (stopped.platform_acts, stopped.exit_code) == (platform_acts, 3)
+    assert (stopped.lacks, stopped.exit_code) == (lacks, 3)

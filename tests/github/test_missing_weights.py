@@ -95,5 +95,5 @@ def test_after_a_merge_the_run_is_incomplete_and_admits_nothing(here: Bare) -> N
     before = here.hub.repository.branches[MAIN]
     publication = reconcile_event(event, inventory, here.world, here.hub, _no_race, dry_run=False)
     assert publication.incomplete is not None
-    assert (publication.incomplete.exit_code, publication.incomplete.platform_acts) == (3, True)
+    assert (publication.incomplete.exit_code, publication.incomplete.lacks) == (3, "weights")
     assert here.hub.repository.branches[MAIN] == before

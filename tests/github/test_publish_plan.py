@@ -580,16 +580,12 @@ def test_a_classifier_that_stopped_fails_the_check_with_its_reason(code: Literal
 
 def test_where_the_platform_has_to_act_the_check_says_so_first_and_a_curator_reads_what_to_do() -> None:
     unclassified = make_query("q09", None)
-    stopped = StoppedFacts(message="`models.json` lacks it: run the job `fit`", exit_code=3, platform_acts=True)
+    stopped = StoppedFacts(message="`models.json` lacks it", exit_code=3, lacks="model")
     hub = Hub()
     plan = hub.review(make_analysis((*QUERIES, unclassified), stopped=stopped))
-    assert plan.result.title.startswith(
-        "The platform has to act, not the customer: `models.json` lacks it: run the job"
-    )
+    assert plan.result.title.startswith("The platform has to act, not the customer: the classifier cannot judge; ")
     assert (plan.result.conclusion, plan.result.exit_code) == ("failure", 3)
-    assert (
-        "**The platform has to act, not the customer**: `` `models.json` lacks it: run the job `fit` ``." in hub.ours[0]
-    )
+    assert "**The platform has to act, not the customer**: `` `models.json` lacks it ``. The job `fit`" in hub.ours[0]
 
 
 def test_a_query_that_argues_waits_for_a_person_and_is_named() -> None:

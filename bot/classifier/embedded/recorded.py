@@ -62,13 +62,15 @@ class RecordedModels:
         """Why a run that needs a recorded model cannot judge by the one under ``key``, if it is not recorded."""
         if key in self.digests:
             return None
-        return UnreadyError(f"{self.record} lacks the fitted model {key} of this taxonomy: {self.way_out}")
+        return UnreadyError("model", f"{self.record} lacks the fitted model {key} of this taxonomy", self.way_out)
 
     def refuse_other(self, key: str, digest: str) -> None:
         """Raise :class:`UnreadyError` if the model that was fitted under ``key`` is not the recorded one."""
         known = self.digests.get(key, digest)
         if digest != known:
             raise UnreadyError(
+                "model",
                 f"the fitted model {key} has the digest {digest[:SHOWN]} here, and {known[:SHOWN]} in {self.record}, "
-                f"which another version made or somebody changed: {self.way_out}"
+                "which another version made or somebody changed",
+                self.way_out,
             )

