@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.cli.test_calibrate import answers, head
 from tests.cli.test_candidates import make_repository
 from tests.cli.test_impact import OPINIONS, TAXONOMY
 from tests.cli.test_migrate import OVERRIDES, rename, split
+from tests.factories import REPOSITORY
 from tests.golden.golden import Case
 from tests.golden.places import (
     BRANCH_LINE,
@@ -36,6 +38,7 @@ EXISTING = "examples/existing-set/tracker.csv"
 ENTRY = "tarnbeck-bank-card-line-c05-c0514171"
 REDUNDANT = "tarnbeck-bank-card-line-c07-48d7620d"
 RESIDENT = "aldermoor-garages-repairs-r01-28b13fb4"
+DEMO = (NORTHWIND, "--repo", ".", "--customer", "northwind-tracker", "--agent", "tracker")
 NOW = ("--by", "Robin", "--at", "2026-02-03T04:05:06Z")
 
 # By the name of the file: the commands, as they are run in a copy of this repository, where none of them writes.
@@ -265,6 +268,12 @@ def _texts(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.iterdir()) if path.suffix in (".md", ".yaml"))
 
 
+def _demo(work: Path) -> str:
+    """The verdicts of `make demo`, with the sentence embedding: the same on every machine."""
+    with chdir(REPOSITORY):
+        return incumbent("review", *DEMO, "--format", "markdown") + incumbent("review", *DEMO, "--json")
+
+
 def _help(name: str) -> Callable[[Path], str]:
     return lambda work: incumbent(name, "--help")
 
@@ -273,6 +282,7 @@ CASES = [
     *(Case(f"here/{name}.txt", _here(calls)) for name, calls in HERE.items()),
     *(Case(f"elsewhere/{name}.txt", _elsewhere(calls)) for name, calls in ELSEWHERE.items()),
     *(Case(f"help/{name}.txt", _help(name)) for name in COMMANDS),
+    Case("demo.txt", _demo),
     Case("help/incumbent.txt", lambda work: incumbent("--help") + incumbent() + incumbent("schema")),
     Case("elsewhere/terminal.txt", _terminal),
     Case("elsewhere/consolidate.txt", _consolidate),

@@ -14,10 +14,7 @@ UPDATES = os.environ.get("INCUMBENT_GOLDEN") == "update"
 
 @dataclass(frozen=True)
 class Case:
-    """A text that is compared; ``make`` is given a folder for what it needs.
-
-    Nothing in it may rest on an embedding, which is not the same on all processors.
-    """
+    """A text that is compared; ``make`` is given a folder for what it needs."""
 
     name: str
     make: Callable[[Path], str]
