@@ -77,7 +77,7 @@ def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None
     push = platform.event("push", before=NO_COMMIT, after=platform.head("main"))
     pushed = runner.run(platform, WORKFLOW, "push", push, jobs=["analyse"])
     assert pushed.ok, pushed.explain()
-    assert installed(pushed.jobs["analyse"]) == ["run"]
+    assert installed(pushed.jobs["analyse"]) == ["analyse"]
     (kept,) = (path.name for path in runner.caches.iterdir() if path.is_dir())
     assert re.fullmatch(r"incumbent-analyse-\w+-\w+-\d+-\d+", kept)
     pull = platform.open_pull_request("northwind", tree(CUSTOMER, "eval_sets/northwind-tracker/tracker/"))
@@ -114,7 +114,7 @@ def test_a_taxonomy_of_ones_own_is_fitted_by_a_job_that_takes_nothing_from_a_cac
     pushed = runner.run(world, WORKFLOW, "push", push, jobs=["analyse", "fit"])
     assert pushed.ok, pushed.explain()
     assert pushed.jobs["analyse"].outputs == {"fit": "needed"}
-    assert installed(pushed.jobs["fit"]) == ["run"]
+    assert installed(pushed.jobs["fit"]) == ["analyse"]
     (model,) = recorded(world)
     kept = f"incumbent-model-{model['key']}"
     assert [path.name for path in (runner.caches / kept).iterdir()] == [f"embedded-{model['key']}.npz"]

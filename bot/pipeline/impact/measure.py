@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.classifier.caching_backend import HaltedBackend, halt
+from bot.classifier.embedded.weights import WeightsError
 from bot.classifier.exemplars import MeasuredBackend
 from bot.classifier.model import Backend, Classification, Identity, Judgement, Progress
 from bot.classifier.paths import expectation
@@ -405,7 +406,7 @@ def backends_of(
     No key is sent to an endpoint that no one has reviewed yet.  A language model, which costs money, is asked only if
     nothing forbids it: ``may_ask`` gives the reason not to (``None``: there is none).
 
-    A change from a classifier that cannot run here to one that can is not measured either: it is a way out.
+    A change from weights that are missing here to a classifier that can run is not measured either: it is a way out.
     """
     old, new = change.before.config.classifier, change.after.config.classifier
     if new.backend == "openai" and new != old:
@@ -413,6 +414,7 @@ def backends_of(
     if may_ask is not None and "openai" in (old.backend, new.backend):
         return None, may_ask
     before, after = make(change.before), make(change.after)
-    if isinstance(before, HaltedBackend) and not isinstance(after, HaltedBackend):
+    lacks_weights = isinstance(before, HaltedBackend) and isinstance(before.stopped, WeightsError)
+    if lacks_weights and not isinstance(after, HaltedBackend):
         return None, NOT_HERE
     return (before, after), None
