@@ -136,7 +136,7 @@ def test_a_fit_that_differs_from_the_record_is_refused_and_not_kept(
     )
     own = ModelCache(tmp_path)
     with pytest.raises(
-        UnreadyError, match=r"has the digest [0-9a-f]{12} here, and f{12} in the record.*: make it again"
+        UnreadyError, match=r"has the digest [0-9a-f]{12} here, and f{12} in the record.*\. make it again"
     ):
         EmbeddedBackend(exemplary, SETTINGS, SAMPLES, own, recorded=recorded).fit()
     assert not own.holds(fitted.key)
