@@ -32,7 +32,7 @@ from bot.classifier.embedded.features import (
     text_digest,
 )
 from bot.classifier.embedded.inverse import UNSEEN, Inverse, Places, inverted
-from bot.classifier.embedded.kernel import gram, spans
+from bot.classifier.embedded.kernel import gram, on_all_cores, spans
 from bot.classifier.embedded.model import (
     COUNTS,
     NEUTRAL,
@@ -179,17 +179,18 @@ def _fit(
     by_hand = none if alone.all() else regression.left_out(_groups(data.hands))
     by_part = regression.left_out(_parts(data)) if alone.any() else none
     scores = np.where(one_by_one, regression.left_out(_groups(data.ids)) if one_by_one.any() else none, by_hand)
-    calibrations = [
-        _calibration(scores[own, column], truth[own, column]) for column, own in enumerate(judged.transpose())
-    ]
-    held_out = np.zeros((len(alone), COUNTS), np.int32)
-    for column, in_parts in enumerate(alone.tolist()):
-        groups, left = (_parts(data), by_part) if in_parts else (_groups(data.hands), by_hand)
-        own, true = judged[:, column], truth[:, column]
-        found = _probabilities(left[:, column], scores[:, column], true, own, groups)
-        held_out[column] = counts_of(found[own], true[own], in_parts=in_parts)
+    groups = {True: _parts(data), False: _groups(data.hands)}
+
+    def calibration(column: int) -> tuple[Calibration, NDArray[np.int32]]:
+        own, true, in_parts = judged[:, column], truth[:, column], bool(alone[column])
+        left = (by_part if in_parts else by_hand)[:, column]
+        found = _probabilities(left, scores[:, column], true, own, groups[in_parts])
+        counts = counts_of(found[own], true[own], in_parts=in_parts)
+        return _calibration(scores[own, column], true[own]), counts
+
+    calibrations, held_out = zip(*on_all_cores(calibration, range(len(alone))), strict=True)
     progress(steps, steps)
-    return members.reshape(len(rows), -1), regression.intercepts, calibrations, held_out
+    return members.reshape(len(rows), -1), regression.intercepts, list(calibrations), np.array(held_out)
 
 
 def _draws(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list[int]:

@@ -96,8 +96,9 @@ class Inverse:
 def _add_square(found: list[list[Singles]], own: Floats, inner: Floats) -> None:
     """Add ``own``ᵀ ``inner`` ``own`` to the tiles ``found``, which may go on after it."""
     cuts = spans(own.shape[1])
-    plain = [short(own[:, cut].T) for cut in cuts]
-    weighted = [short(side @ short(inner).T) for side in plain]
+    short_inner = short(inner)
+    plain = on_all_cores(lambda cut: short(own[:, cut].T), cuts)
+    weighted = on_all_cores(lambda side: short(side @ short_inner.T), plain)
 
     def add(place: tuple[int, int]) -> None:
         one, other = place
@@ -125,9 +126,10 @@ def _eliminate(tiles: list[list[Singles]], pivot: int) -> None:
     inner = inverted(own[-1].astype(np.float64))
     short_inner = short(inner)
     below = range(pivot + 1, len(tiles))
-    sides = [short(tile.T) for tile in own[:-1]]
-    sides += [short_inner, *(short(tiles[number][pivot]) for number in below)]
-    scaled = {number: short(sides[number] @ short_inner.T) for number in below}
+    left = on_all_cores(lambda tile: short(tile.T), own[:-1])
+    under = on_all_cores(lambda number: short(tiles[number][pivot]), below)
+    sides = [*left, short_inner, *under]
+    scaled = dict(zip(below, on_all_cores(lambda side: short(side @ short_inner.T), under), strict=True))
 
     def reduce(place: tuple[int, int]) -> None:
         row, column = place

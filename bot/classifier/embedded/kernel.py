@@ -7,7 +7,7 @@ whatever the order of summation, and k is counted in whole steps: so are its sum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +23,7 @@ from bot.classifier.embedded.features import STRUCTURE_STEP, Rows
 from bot.classifier.embedded.text import BUCKETS
 
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 TILE: Final = 384
 """Large enough that products of tiles are as quick as large ones, small enough that they stay in a core's cache."""
@@ -33,11 +34,13 @@ def spans(size: int, step: int = TILE) -> list[slice]:
     return [slice(start, min(size, start + step)) for start in range(0, size, step)]
 
 
-def on_all_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
-    """Do ``work`` on each of ``items``, none of which may touch what another one writes; libraries have one thread."""
+def on_all_cores(work: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+    """What ``work`` makes of each of ``items``, none of which may touch what another one writes.
+
+    Libraries have one thread.
+    """
     with ThreadPoolExecutor(cpu_count()) as pool:
-        for _ in pool.map(work, items):
-            pass
+        return list(pool.map(work, items))
 
 
 Singles: TypeAlias = NDArray[np.float32]
