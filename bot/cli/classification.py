@@ -88,12 +88,12 @@ def classify_command(
         submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
     )
     result = under_corrections(platform, submission.queries, result)
+    preview = show_preview(backend)
     if as_json:
-        print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy, backend.usage))
+        print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy, backend.usage, preview))
     else:
         print_classified(result, submission.queries, platform.taxonomy, Printer(everything))
     show_problems(submission.problems)
-    show_preview(backend)
     show_usage(backend)
     refuse_incomplete(result.shortfalls, result.stopped)
     return InputError.exit_code if submission.problems else 0

@@ -73,12 +73,14 @@ def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
         click.echo(usage_line(usage), err=True)
 
 
-def show_preview(backend: Backend) -> None:
-    """Say on standard error that a preview has judged, if it has."""
+def show_preview(backend: Backend) -> str | None:
+    """Why a preview has judged, if it has; said on standard error as well."""
     from bot.classifier.embedded.backend import EmbeddedBackend
 
-    if isinstance(backend, EmbeddedBackend) and backend.preview is not None:
-        say(f"note: Preview: {backend.preview}. Run `incumbent fit` for the whole fit.", err=True)
+    preview = backend.preview if isinstance(backend, EmbeddedBackend) else None
+    if preview is not None:
+        say(f"note: Preview: {preview}. Run `incumbent fit` for the whole fit.", err=True)
+    return preview
 
 
 def warn_of_stale(stale: Sequence[StaleEntry]) -> None:

@@ -63,10 +63,11 @@ def review_command(
     package = open_package(platform, repo, eval_set_dir, customer, agent)
     backend = open_backend(platform, progress_bar, preview=True)
     outcome = review(platform, package, backend, progress_bar("classifying"))
+    preview = show_preview(backend)
     if as_json or form == "json":
         from bot.report.review_json import ReviewOutput
 
-        print_json(ReviewOutput.of(outcome, backend.usage))
+        print_json(ReviewOutput.of(outcome, backend.usage, preview))
     elif form == "markdown":
         from bot.report.review_markdown import render_markdown
 
@@ -77,7 +78,6 @@ def review_command(
 
         print_text(outcome, Printer(everything), admit_line(eval_set_dir, customer, agent, repo, config_path))
     show_problems(outcome.problems)
-    show_preview(backend)
     show_usage(backend)
     refuse_incomplete(outcome.shortfalls, outcome.stopped)
     return InputError.exit_code if outcome.problems else 0
@@ -120,7 +120,7 @@ def explain_command(
     if entry is not None:
         if eval_set_dir is not None or query is not None:
             raise UsageError("use --entry alone: leave EVAL_SET_DIR and QUERY out")
-        explained, usage = explain_entry(platform, entry), None
+        explained, usage, preview = explain_entry(platform, entry), None, None
         results = shown_results(repo, platform)
         history = None if results is None else results.history_of(entry)
     else:
@@ -130,10 +130,10 @@ def explain_command(
         backend = open_backend(platform, progress_bar, preview=True)
         outcome = review(platform, package, backend, progress_bar("classifying"))
         explained, usage, history = explain_query(outcome, query), backend.usage, None
-        show_preview(backend)
+        preview = show_preview(backend)
         show_usage(backend)
     if as_json:
-        print_json(ExplainOutput.of(explained, usage, history=history))
+        print_json(ExplainOutput.of(explained, usage, history=history, preview=preview))
         return
     for line in explanation_lines(explained, history):
         say(line)

@@ -24,7 +24,7 @@ from bot.files.validation import Checked
 from bot.files.views import View
 from bot.intake.query import Query
 from bot.report.console import Printer
-from bot.report.output import Spent
+from bot.report.output import PreviewNote, Spent
 from bot.report.query_context import remarks_on, without_secrets
 from bot.report.verdict_text import PlainStyle, called, counted, first_turn
 from bot.taxonomy.model import Taxonomy
@@ -82,12 +82,17 @@ class ClassifyOutput(BaseModel):
     unclassified: list[str] = Field(description="queries that could not be classified")
     shortfalls: dict[str, str] = Field(description="query: why it could not be classified")
     usage: Spent
+    preview: PreviewNote
 
     @staticmethod
     def of(
-        result: ClassifierResult, queries: tuple[Query, ...], taxonomy: Taxonomy, usage: Usage | None
+        result: ClassifierResult,
+        queries: tuple[Query, ...],
+        taxonomy: Taxonomy,
+        usage: Usage | None,
+        preview: str | None = None,
     ) -> ClassifyOutput:
-        """``result`` for output."""
+        """``result`` for output; ``preview`` is why a quick model judged."""
         turns = {query.id: query.turns for query in queries}
         return ClassifyOutput(
             taxonomy=taxonomy.version,
@@ -95,6 +100,7 @@ class ClassifyOutput(BaseModel):
             unclassified=list(result.unclassified),
             shortfalls=dict(result.shortfalls),
             usage=usage,
+            preview=preview,
         )
 
 

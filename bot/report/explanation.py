@@ -17,7 +17,7 @@ from bot.consolidator.verdict import Ruling, VerdictOutcome
 from bot.files.validation import Checked
 from bot.files.views import View
 from bot.pipeline.explain import Explained
-from bot.report.output import Spent, VerdictOutput
+from bot.report.output import PreviewNote, Spent, VerdictOutput
 from bot.report.query_context import remarks_on, without_secrets
 from bot.report.results import record_words
 from bot.report.verdict_text import PlainStyle, TextStyle, codes, counted, verdict_words, why_with_advice
@@ -69,6 +69,7 @@ class ExplainOutput(BaseModel):
         description="what release runs said of the entry; null: it is a query, or there are no results here"
     )
     usage: Spent
+    preview: PreviewNote
     left_out: int = Field(default=0, exclude=True, ge=0, description="changes that `most` cut off")
 
     @staticmethod
@@ -78,11 +79,12 @@ class ExplainOutput(BaseModel):
         most: int | None = None,
         style: TextStyle | None = None,
         history: EntryHistory | None = None,
+        preview: str | None = None,
     ) -> ExplainOutput:
         """``explained`` for output, with at most ``most`` changes of each kind; ``usage`` is what it has cost now.
 
         ``history`` is what release runs said of the entry; ``style`` is that of names in the reason (default: as they
-        are).
+        are); ``preview`` is why a quick model judged.
         """
         found, said = explained.explanation, explained.classification
         cut = [0 if most is None else max(0, len(all) - most) for all in (found.scores, found.absences, found.knobs)]
@@ -100,6 +102,7 @@ class ExplainOutput(BaseModel):
             knobs=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.knobs[:most]],
             results=history,
             usage=usage,
+            preview=preview,
             left_out=sum(cut),
         )
 

@@ -38,6 +38,9 @@ from bot.taxonomy.changes import TaxonomyChange
 
 UsageOutput: TypeAlias = Annotated[Usage, View("requests probing tokens_in tokens_cached tokens_out cost currency")]
 Spent: TypeAlias = Annotated[UsageOutput | None, Field(description="by classifying, now; null: nothing that costs")]
+PreviewNote: TypeAlias = Annotated[
+    str | None, Field(description="why a quick model judged in place of a fitted one; null: it did not")
+]
 FactsOutput: TypeAlias = Annotated[
     RelationalFacts, View("competent new_capabilities fills new_combinations wins max_similarity most_similar novel")
 ]

@@ -21,7 +21,7 @@ from bot.files.validation import Checked
 from bot.files.views import HowMany, View
 from bot.pipeline.review import Review
 from bot.pipeline.submission import Submission
-from bot.report.output import OF_JUDGED, VERDICT_TYPES, JudgedQuery, Spent
+from bot.report.output import OF_JUDGED, VERDICT_TYPES, JudgedQuery, PreviewNote, Spent
 from bot.report.query_context import ExpectedTool, RemarksOutput, expected_tools, remarks_on
 from bot.report.verdict_text import PlainStyle, TextStyle, headline, why
 
@@ -92,10 +92,11 @@ class ReviewOutput(RemarksOutput):
     problems: list[Checked[Problem]] = Field(description="rows that could not be read")
     notes: list[Checked[Problem]] = Field(description="remarks on the agent specification")
     usage: Spent
+    preview: PreviewNote
 
     @staticmethod
-    def of(review: Review, usage: Usage | None = None) -> ReviewOutput:
-        """``review`` for output; ``usage`` is what classifying has cost now."""
+    def of(review: Review, usage: Usage | None = None, preview: str | None = None) -> ReviewOutput:
+        """``review`` for output; ``usage`` is what classifying has cost now, ``preview`` why a quick model judged."""
         return ReviewOutput(
             **dict(remarks_on(review.classifications)),
             headline=headline(review),
@@ -122,6 +123,7 @@ class ReviewOutput(RemarksOutput):
             problems=list(review.problems),
             notes=list(review.notes),
             usage=usage,
+            preview=preview,
         )
 
 

@@ -41,6 +41,7 @@ def test_what_only_looks_makes_do_with_a_preview_until_the_whole_fit(
         outcome = incumbent(*look, "--repo", platform)
         assert "1 of " in outcome.err, outcome.err
         assert "newer than the fitted model. Run `incumbent fit` for the whole fit." in outcome.err
+        assert incumbent(*look, "--repo", platform, "--json").json["preview"].startswith("1 of ")
     again = incumbent("fit", "--repo", platform)
     assert again.out != first.out
     assert not any("Preview" in incumbent(*look, "--repo", platform).err for look in looks)
