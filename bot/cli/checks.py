@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -28,7 +28,6 @@ from bot.files.snapshot import WorkingTree
 from bot.text.masking import mask_by
 
 if TYPE_CHECKING:
-    from bot.config import Curation
     from bot.curator.entry import Entry
     from bot.pipeline.impact.model import CapabilityImpact
     from bot.pipeline.reclassify import Renewal
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from bot.pipeline.scan import FolderScan
     from bot.pipeline.submission import Package
     from bot.report.scan_output import ScanOutput
-    from bot.taxonomy.model import Taxonomy
 
 
 @click.command("validate")
@@ -77,6 +75,7 @@ def validate_command(
       incumbent validate --changed origin/main
       incumbent validate --repo ../platform --json
     """
+    from bot.classifier.embedded.fitting_cost import too_many_exemplars
     from bot.cli.taxonomy import appraised, taxonomy_at
     from bot.curator.corrections import load_corrections
     from bot.curator.journal import refuse_half_written
@@ -105,8 +104,8 @@ def validate_command(
         notes.extend(config_notes(snapshot, config_path))
     if taxonomy is not None:
         notes.extend(taxonomy_notes(snapshot, taxonomy, None if config is None else config.appraisal))
-        if config is not None:
-            problems.extend(_costly(taxonomy, config))
+        refused = None if config is None else too_many_exemplars(taxonomy, config)
+        problems.extend(() if refused is None else (refused,))
     known_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     collect(lambda: load_corrections(snapshot, taxonomy), problems)
     packages: list[Package] = []
@@ -156,23 +155,6 @@ def validate_command(
     which = "eval sets" if chosen is None else f"the eval sets that differ ({len(packages)})"
     say(f"taxonomy, config, regression set and {which} are valid")
     return 0
-
-
-def _costly(taxonomy: Taxonomy, config: Curation) -> Iterator[Problem]:
-    """That the taxonomy has more exemplars than may be fitted."""
-    from bot.classifier.embedded.fitting_cost import cost_of_fit
-    from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
-
-    size = len(taxonomy.exemplars)
-    if config.classifier.backend == "embedded" and size > config.limits.exemplars:
-        cost = cost_of_fit(size)
-        yield Problem(
-            EXEMPLARS_FOLDER,
-            None,
-            f"{size:,} exemplars, more than the limit of {config.limits.exemplars:,}: a fit of them would take some "
-            f"{cost.minutes:.0f} minutes of a processor and {cost.gigabytes:.1f} GB of memory",
-            "remove exemplars that teach nothing new, or raise limits.exemplars in the config",
-        )
 
 
 def _changed(repo: Path, base: str) -> frozenset[str]:

@@ -246,7 +246,7 @@ def fit_command(repo: Path, config_path: str) -> None:
     if not isinstance(backend, EmbeddedBackend):
         raise UsageError("the config names the backend openai, which is not fitted: there is nothing to do")
     begun = time.monotonic()
-    model = backend.fit()
+    model = backend.fit_anew()
     place = backend.file
     say(f"{len(model.rows):,} exemplars, {len(model.capabilities)} capabilities: {time.monotonic() - begun:.1f} s")
     say(f"digest: {model_digest(to_arrays(model))}")

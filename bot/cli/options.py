@@ -165,9 +165,12 @@ def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
 
 def open_backend(platform: Platform, stages: Stages, *, batch: bool = False, preview: bool = False) -> Backend:
     """The classifier of the config, for a command that judges; what the config should say otherwise is noted once."""
+    from bot.classifier.backends import verify_weights
     from bot.pipeline.workspace import open_backend as opened
 
     note_config(platform.config)
+    # Before anything is judged: what is known from earlier runs would hide that the file is cut or altered.
+    verify_weights(platform.config.classifier)
     return opened(platform, stages, batch=batch, preview=preview)
 
 

@@ -65,9 +65,15 @@ def show_problems(problems: tuple[Problem, ...]) -> None:
 
 
 def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
-    """Report the total cost of asking models on standard error; nothing if there is none."""
+    """Report on standard error the total cost of asking models, if any, and a kept model that was refused."""
     from bot.report.verdict_text import usage_line
 
+    for refused in filter(None, (getattr(backend, "refused", None) for backend in backends)):
+        say(
+            f"note: {refused} is not used: it is cut, altered, of another version, or others could have written it. "
+            "The model was fitted anew; if this is shown again, delete the file and make its folder yours alone",
+            err=True,
+        )
     usage = total([*(backend.usage for backend in backends), besides])
     if usage is not None:
         click.echo(usage_line(usage), err=True)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from bot.classifier.embedded.weights import WeightsError
 from bot.classifier.exemplars import FittedBackend
+from bot.classifier.model import silent
 from bot.config import REVIEWED_FILES, Curation, load_config
 from bot.doctor.findings import UnreadSetting
 from bot.doctor.settings import (
@@ -40,7 +41,7 @@ from bot.files.snapshot import Snapshot
 from bot.github.managed_pull_request import BEGINNING, in_the_way
 from bot.ledger.model import BRANCH
 from bot.pipeline.review import load_platform
-from bot.pipeline.workspace import open_backend
+from bot.pipeline.workspace import open_backend_or_halt
 from bot.setup_files import CODEOWNERS, PAGES, WORKFLOW, setup_file
 
 OWNED = ("config/", "regression_set/", "taxonomy/", WORKFLOW)
@@ -60,7 +61,7 @@ def read_files(snapshot: Snapshot) -> RepositoryFiles:
     try:
         platform = load_platform(snapshot)
         config: Curation | None = platform.config
-        backend = open_backend(platform)
+        backend = open_backend_or_halt(platform, silent)
         own_model = isinstance(backend, FittedBackend) and backend.is_own
     except InputError as error:
         faults = error.problems

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from bot.classifier.caching_backend import HaltedBackend, known_by
+from bot.classifier.embedded.fitting_cost import too_many_exemplars
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
@@ -73,6 +74,9 @@ def measure_impact(
         change, problems = read_change(store, base, head)
     except InputError as error:
         return Measured(problems=error.problems)
+    refused = too_many_exemplars(change.after.taxonomy, change.after.config)
+    if refused is not None:
+        return Measured(problems=(*problems, refused))
     follows = _follows(store, base, head, change)
     if make is None:
         old, new = change.before.taxonomy, change.after.taxonomy

@@ -14,7 +14,7 @@ from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
 from bot.curator.staging import AuditStamp
 from bot.curator.store import FOLDER, entry_path
-from bot.errors import Problem, UsageError
+from bot.errors import InputError, Problem, UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.pipeline.review import Platform, load_platform
@@ -133,12 +133,17 @@ def open_backend(
     ``recorded``: of the platform's own fitted models only these count.  Unless it is ``kept``, a model that is fitted
     leaves nothing behind.
 
-    Raises :class:`bot.classifier.embedded.weights.WeightsError` if this machine lacks the weights that it needs.
+    Raises :class:`bot.classifier.embedded.weights.WeightsError` if this machine lacks the weights that it needs, and
+    :class:`InputError` if the taxonomy has more exemplars than may be fitted.
     """
     from bot.classifier.backends import make_backend
     from bot.classifier.embedded.cache import ModelCache
+    from bot.classifier.embedded.fitting_cost import too_many_exemplars
 
     config = platform.config
+    refused = too_many_exemplars(platform.taxonomy, config)
+    if refused is not None:
+        raise InputError([refused])
     names = config.personal_data.names
     cache = None if kept or config.classifier.backend != "embedded" else ModelCache(None)
     return make_backend(

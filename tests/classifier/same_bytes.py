@@ -1,7 +1,8 @@
-"""Writes the digest of what the classifier computes: python -m tests.classifier.same_bytes TEXTS TOGETHER.
+"""Writes digests of what the classifier computes: python -m tests.classifier.same_bytes TEXTS TOGETHER.
 
-Of so many texts of all languages, some at a time, the vectors; and which tools of some agents they call.  Run in a
-process of its own, since kernels are chosen once, when numpy is loaded.
+Of so many texts of all languages, some at a time: the vectors; what the shipped model finds in them, and which tools of
+an agent they call; and the model that is fitted on some of the shipped exemplars.  Run in a process of its own: kernels
+are chosen once, when numpy is loaded.
 """
 
 from __future__ import annotations
@@ -10,15 +11,26 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 
-from bot.classifier.embedded.embedding import E5Embedder, Embedder
-from bot.classifier.embedded.tools import ToolIndex
+from bot.classifier.embedded import embedding
+from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.embedding import E5Embedder
+from bot.classifier.embedded.fitting import fit_model
+from bot.classifier.embedded.model import kind_of, model_digest, rows_by_text, to_arrays
 from bot.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
+from bot.config import load_config
+from bot.files.snapshot import WorkingTree
 from bot.intake.specification import Tool
-from tests.classifier.factories import tool
+from bot.taxonomy.loading import load_taxonomy
+from tests.classifier.factories import request, tool
 from tests.classifier.many_languages import LABELS, texts
+from tests.factories import REPOSITORY
 
-AGENTS = 3
+AGENTS = 1
+EVERY = 25
+"""One of so many shipped exemplars is fitted on."""
 
 
 def agents() -> Iterator[tuple[Tool, ...]]:
@@ -28,19 +40,36 @@ def agents() -> Iterator[tuple[Tool, ...]]:
             yield tuple(tool(item["name"], description=item["description"]) for item in found["tools"])
 
 
-def digest(number: int, together: int, embedder: Embedder) -> str:
-    """Of the vectors of so many texts, and of the tools that they call."""
+def digests(number: int, together: int, embedder: E5Embedder) -> dict[str, str]:
+    """The digests by what they are of."""
     asked = texts(number)
-    found = hashlib.sha256()
+    vectors, findings = hashlib.sha256(), hashlib.sha256()
     for start in range(0, len(asked), together):
-        found.update(embedder.embed(asked[start : start + together]).tobytes())
-    for _, tools in zip(range(AGENTS), agents(), strict=False):
-        index = ToolIndex(tools, (), embedder)
-        for start in range(0, len(asked), together):
-            for each in index.all_calls([((text,), None) for text in asked[start : start + together]]):
-                found.update(repr((each.probability, [dict(step) for step in each.steps])).encode())
-    return found.hexdigest()
+        vectors.update(embedder.embed(asked[start : start + together]).tobytes())
+    tree = WorkingTree(REPOSITORY)
+    taxonomy = load_taxonomy(tree)
+    settings = load_config(tree, frozenset(taxonomy.by_id)).classifier
+    backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(None), embedder)
+    requests = [
+        request(text, capabilities=tuple(taxonomy.by_id), tools=tools)
+        for _, tools in zip(range(AGENTS), agents(), strict=False)
+        for text in asked
+    ]
+    for _, finding in backend.infer(requests):
+        findings.update(repr(finding).encode())
+    some = taxonomy.with_exemplars(taxonomy.exemplars[::EVERY])
+    known = rows_by_text(SHIPPED.newest(kind_of(embedder)) or {}, embedder)
+    model = fit_model(some, settings.embedded, settings.samples, embedder, known)
+    return {
+        "vectors": vectors.hexdigest(),
+        "findings": findings.hexdigest(),
+        "model": model_digest(to_arrays(model)),
+    }
 
 
 if __name__ == "__main__":
-    sys.stdout.write(digest(int(sys.argv[1]), int(sys.argv[2]), E5Embedder(required_weights(SHIPPED_DIGEST))))
+    # The numbers of threads that the environment names shall count.
+    embedding.one_thread = nullcontext
+    sys.stdout.write(
+        json.dumps(digests(int(sys.argv[1]), int(sys.argv[2]), E5Embedder(required_weights(SHIPPED_DIGEST))))
+    )

@@ -46,6 +46,10 @@ def test_what_only_looks_makes_do_with_a_preview_until_the_whole_fit(
     assert again.out != first.out
     assert not any("Preview" in incumbent(*look, "--repo", platform).err for look in looks)
     assert incumbent("fit", "--repo", platform).out.split("digest: ")[1] == again.out.split("digest: ")[1]
+    kept = Path(again.out.split("kept: ")[1].strip())
+    kept.write_bytes(kept.read_bytes()[:-9])
+    refused = incumbent("classify", platform / CARD_LINE, "--repo", platform)
+    assert f"note: {kept} is not used: it is cut, altered, of another version" in refused.err
 
 
 def test_nothing_is_fitted_for_a_language_model(platform: Path, incumbent: Incumbent) -> None:
@@ -78,5 +82,8 @@ def test_more_exemplars_than_the_limit_are_refused_with_what_they_would_cost(
     assert outcome.code == 1
     assert "more than the limit of 10: a fit of them would take some 0 minutes of a processor and 0.2 GB" in outcome.err
     assert "raise limits.exemplars" in outcome.err
+    for judging in (("fit",), ("review", platform / CARD_LINE), ("reclassify", "--dry-run")):
+        refused = incumbent(*judging, "--repo", platform)
+        assert (refused.code, "more than the limit of 10" in refused.err) == (1, True)
     config.write_text(whole, encoding="utf-8")
     assert incumbent("validate", "--repo", platform).code == 0

@@ -80,6 +80,17 @@ def test_altered_weights_judge_nothing_either(command: tuple[str, ...], here: Pa
     assert WAYS_OUT in outcome.err
 
 
+def test_altered_weights_are_refused_though_every_text_is_known(
+    here: Path, incumbent: Incumbent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert incumbent("review", CARD_LINE).code == 0
+    before = tree(here)
+    (tmp_path / FILE).write_bytes(b"cut")
+    monkeypatch.setattr(weights, "find_weights", lambda: tmp_path / FILE)
+    assert incumbent("admit", CARD_LINE).code == 3
+    assert tree(here) == before
+
+
 @pytest.mark.usefixtures("missing")
 @pytest.mark.parametrize(
     "command",

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from bot.classifier.embedded import weights
 from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, auto_note
 from bot.doctor.diagnosis import diagnose
-from bot.doctor.examination import shipped_workflow
+from bot.doctor.examination import read_files, shipped_workflow
 from bot.doctor.findings import DoctorOutput, UnreadSetting, unreachable
 from bot.doctor.settings import (
     ActionsPolicy,
@@ -29,8 +30,9 @@ from bot.doctor.settings import (
 from bot.doctor.workflow import Workflow, lets_through, read_workflow
 from bot.errors import Problem
 from bot.files.documents import parse_yaml
+from bot.files.snapshot import WorkingTree
 from bot.setup_files import WORKFLOW, setup_file
-from tests.factories import make_config
+from tests.factories import REPOSITORY, make_config
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
 SHIPPED = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {ACTION}")
@@ -930,3 +932,10 @@ def test_pages_are_looked_at_where_a_workflow_publishes(
     assert found.severity == severity
     assert said in found.what
     assert not [item for item in diagnose(HEALTHY) if item.about == "pages"]
+
+
+def test_a_machine_without_the_weights_is_examined_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "find_weights", lambda: None)
+    found = read_files(WorkingTree(REPOSITORY))
+    assert (found.faults, found.own_model) == ((), False)
+    assert found.config is not None

@@ -86,6 +86,8 @@ class EmbeddedBackend:
         self._preview: str | None = None
         self._recorded = recorded
         self._embedder = None if embedder is None else RememberingEmbedder(embedder, cache)
+        self.refused: Path | None = None
+        """The file in the cache that is not used: cut, altered, of another version, or others could have written it."""
         self._fitting = Lock()
         self._given: Arrays | None = None
         self._index = lru_cache(maxsize=_AGENTS)(self._new_index)
@@ -205,10 +207,21 @@ class EmbeddedBackend:
             model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples, self._embedder)
             if model is not None:
                 return model
+        if self._cache.holds(self.key):
+            self.refused = self._cache.file(self.key)
         quick = self._quick() if self._may_preview else None
         if quick is not None:
             self._preview = quick.why
             return quick.model
+        return self._made()
+
+    def fit_anew(self) -> FittedModel:
+        """The model by a whole fit, which takes the place of what was kept."""
+        with self._fitting:
+            self._model = self._made()
+            return self._model
+
+    def _made(self) -> FittedModel:
         model = self._fitted()
         arrays = to_arrays(model)
         if self._recorded is not None and self.is_own:

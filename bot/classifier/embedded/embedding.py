@@ -41,6 +41,9 @@ READ_TOKENS: Final = 512
 TOKENS_TOGETHER: Final = 256
 """About how many tokens are embedded together: so few that what is computed stays in a core's cache."""
 
+ARITHMETIC: Final = 1
+"""Raised with each change of tokenizer or encoder that moves a vector: what was kept before counts no more."""
+
 WIDTH: Final = 384
 """How many components an embedding has."""
 
@@ -135,7 +138,7 @@ class RememberingEmbedder:
     def __init__(self, inner: Embedder, cache: ModelCache) -> None:
         self._inner = inner
         self._cache = cache
-        self._key = "texts-" + hashlib.sha256(inner.name.encode()).hexdigest()[:16]
+        self._key = "texts-" + hashlib.sha256(f"{inner.name} {ARITHMETIC}".encode()).hexdigest()[:16]
         self._lock = Lock()
         self._known: dict[bytes, NDArray[np.int8]] | None = None
         self._is_new = False
