@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.usage import Usage
 from bot.cli.output import (
     Pace,
@@ -21,6 +23,7 @@ from bot.cli.output import (
     progress_lines,
     report_batches,
     say,
+    show_preview,
     show_problems,
     show_usage,
     warn_of_stale,
@@ -29,7 +32,8 @@ from bot.cli.output import (
 )
 from bot.curator.entry import StaleEntry
 from bot.errors import OutsideError, Problem
-from tests.factories import REPOSITORY
+from tests.factories import REPOSITORY, make_config, make_taxonomy
+from tests.pipeline.impact.platforms import Counting
 
 
 @pytest.mark.parametrize(
@@ -107,6 +111,20 @@ def test_cost_and_stale_entries_are_told(capsys: pytest.CaptureFixture[str]) -> 
     cost, warning = capsys.readouterr().err.splitlines()
     assert "3" in cost
     assert warning == "warning: a is stale (another taxonomy): run `incumbent reclassify`"
+
+
+def test_a_preview_is_reported_with_the_way_to_the_whole_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = make_taxonomy("a")
+    backend = EmbeddedBackend(known, make_config().classifier.embedded, 1, ModelCache(None))
+    assert (show_preview(Counting(known)), show_preview(backend)) == (None, None)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(backend, "_preview", "1 of 9 exemplars is new")
+    assert show_preview(backend) == "1 of 9 exemplars is new"
+    assert capsys.readouterr().err == (
+        "note: Preview: 1 of 9 exemplars is new. Run `incumbent fit` for the whole fit.\n"
+    )
 
 
 def test_files_are_written_with_their_folders(tmp_path: Path) -> None:

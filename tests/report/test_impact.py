@@ -30,7 +30,7 @@ from bot.pipeline.impact.model import (
     WithInterval,
 )
 from bot.report.escaping import printable, visible
-from bot.report.impact import appraisals_text, impact_headline, impact_text, render_impact
+from bot.report.impact import PREVIEW, appraisals_text, impact_headline, impact_text, render_impact
 from bot.report.review_comment import DETAILS, PullRequestReport, render_comment, render_summary
 from bot.report.tables import EVERYTHING, Detail
 from bot.taxonomy.changes import ChangeKind, TaxonomyChange, VersionStep
@@ -185,6 +185,13 @@ def test_all_of_it_is_told_side_by_side() -> None:
     ):
         assert words in text
     dead(text, None)
+
+
+def test_a_preview_is_named_in_the_report() -> None:
+    preview = make_impact(preview=True)
+    assert f"> {PREVIEW}" in markdown(preview).split("\n")
+    assert PREVIEW in impact_text(preview).split("\n")
+    assert PREVIEW not in markdown(make_impact()) + impact_text(make_impact())
 
 
 def test_what_it_costs_is_told_in_requests() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.classifier.exemplars import Bar, HeldOutExemplars
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry
-from bot.errors import IncompleteError
+from bot.errors import IncompleteError, UnreadyError
 from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
 from bot.ledger.keys import content_key
 from bot.pipeline.impact.measure import Agents, PlatformChange, held_out_of, measure, read_agents
@@ -434,3 +434,23 @@ def test_what_is_expected_is_asked_at_the_bars_of_the_config() -> None:
     (found,) = (held_out_of(Measuring(BASE), config)() or {}).values()
     assert found.found == 75
     assert held_out_of(Counting(BASE), config)() is None
+
+
+class Unready(Counting):
+    """One whose model is missing: it can neither judge nor measure."""
+
+    def held_out(self, bar: Bar) -> dict[str, HeldOutExemplars]:
+        raise UnreadyError("model", "no model is recorded", "Fit it")
+
+
+@pytest.mark.parametrize("most", [0, None])
+def test_a_classifier_that_is_not_ready_measures_nothing_and_says_why(most: int | None) -> None:
+    before, after = platform(BASE), platform(grown(BASE, "1.1.0", capability("f", exemplars=EXEMPLARS)))
+    change = PlatformChange(before=before, after=after, previous=lambda version: (BASE,), document=DOCUMENT)
+    first = Counting(BASE)
+    second = Unready(after.taxonomy, most=most, error=None if most is None else IncompleteError("it stopped"))
+    brought = agents({"q1": text_of("sonnet", {"f": 0.9})})
+    impact, _ = measure(change, brought, (first, second), None, second.identity, lambda done, total: None)
+    why = "no model is recorded. Fit it" if most is None else "it stopped"
+    assert impact.unmeasured == f"not all of it could be classified: {why}"
+    assert [(item.capability, item.expected) for item in impact.appraisals] == [("f", None)]

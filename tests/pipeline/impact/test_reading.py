@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.classifier.caching_backend import halt
+from bot.classifier.embedded.weights import WeightsError
+from bot.classifier.model import Backend
 from bot.config import CONFIG_FILE, ClassifierSettings
 from bot.errors import InputError
 from bot.git import ObjectStore
 from bot.pipeline.impact.comparison import config_changes
-from bot.pipeline.impact.measure import ANOTHER_MODEL, PlatformChange, backends_of, read_agents, read_change
+from bot.pipeline.impact.measure import ANOTHER_MODEL, NOT_HERE, PlatformChange, backends_of, read_agents, read_change
 from bot.pipeline.review import Platform
 from bot.taxonomy.changes import ChangeKind, changes_between
 from bot.taxonomy.loading import TAXONOMY_FILE
@@ -378,3 +381,17 @@ def test_no_model_is_asked_that_nobody_reviewed_or_that_costs_against_a_word(
     assert said == why
     assert made == ([] if why else [before, after])
     assert (backends is None) == bool(why)
+
+
+@pytest.mark.parametrize("halted_after", [False, True])
+def test_a_change_away_from_missing_weights_is_not_compared(halted_after: bool) -> None:
+    before, after = platform(BASE), platform(AFTER)
+
+    def make(known: Platform) -> Backend:
+        counting = Counting(known.taxonomy)
+        return halt(counting, WeightsError("not installed")) if known is before or halted_after else counting
+
+    change = PlatformChange(before=before, after=after, previous=lambda version: (), document=DOCUMENT)
+    backends, why = backends_of(change, make, None)
+    assert why == (None if halted_after else NOT_HERE)
+    assert (backends is not None) == halted_after
