@@ -141,7 +141,7 @@ def test_the_same_exemplars_and_seed_give_the_same_bits(exemplary: Taxonomy) -> 
     assert bits(exemplary) == bits(exemplary)
 
 
-def test_another_seed_draws_otherfolds_of(exemplary: Taxonomy) -> None:
+def test_another_seed_draws_other_folds(exemplary: Taxonomy) -> None:
     assert bits(exemplary)["weights"] != bits(exemplary, seed=1)["weights"]
 
 

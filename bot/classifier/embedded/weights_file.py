@@ -45,7 +45,7 @@ class WeightsFile:
         self._path = path
         with path.open("rb") as file:
             header = _HEADER.unpack(file.read(_HEADER.size))
-            self.width, self.layers, self.heads, self.inner, _, self.positions, _ = header[2:9]
+            self.width, self.layers, self.heads, self.inner = header[2:6]
             size, *signs, length = _VOCABULARY.unpack(file.read(_VOCABULARY.size))
             ends = np.frombuffer(file.read(4 * (size + 1)), "<u4")
             scores = np.frombuffer(file.read(4 * size), "<f4").tolist()
