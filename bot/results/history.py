@@ -301,7 +301,7 @@ def _steady(ran: Sequence[ReleaseOutcome]) -> int:
 def _exceeds(alpha: float, beta: float, rate: float) -> float:
     """The chance that a rate drawn from Beta(``alpha``, ``beta``) exceeds ``rate``, which is in (0, 1).
 
-    The job that writes on GitHub has no scipy.  This is the continued fraction of DLMF 8.17.22, by Lentz's method.
+    The product runs without scipy.  This is the continued fraction of DLMF 8.17.22, by Lentz's method.
     """
     if rate > (alpha + 1) / (alpha + beta + 2):
         # The fraction converges quickly on this side only.
