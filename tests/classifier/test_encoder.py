@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bot.classifier.embedded import encoder
+from bot.classifier.embedded.embedding import READ_TOKENS
 from bot.classifier.embedded.encoder import Encoder
 from bot.classifier.embedded.tokenizer import Tokenizer
 from bot.classifier.embedded.weights import find_weights
@@ -85,7 +86,7 @@ def test_vectors_are_those_of_plain_arithmetic(weights: WeightsFile, tokenizer: 
     assert min(nearness) > 0.99998
 
 
-def test_a_text_has_the_same_bytes_in_any_company(tokenizer: Tokenizer, shipped: Encoder) -> None:
+def test_a_text_has_the_same_bytes_in_every_batch(tokenizer: Tokenizer, shipped: Encoder) -> None:
     pieces = [tokenizer.pieces(text, 512) for text in TEXTS[:20]]
     alone = np.concatenate([shipped.encode([own]) for own in pieces])
     assert shipped.encode(pieces).tobytes() == alone.tobytes()
@@ -119,6 +120,11 @@ def test_products_are_exact_whatever_enters(data: st.DataObject) -> None:
     exact = entering.astype(np.int64) @ rounded.T.astype(np.int64)
     assert ((entering @ layer.weights).astype(np.int64) == exact).all()
     assert (layer(state) == (exact.astype(np.float32) * (1 / scale).astype(np.float32)[:, None])).all()
+
+
+def test_the_shares_of_the_longest_text_add_up_exactly() -> None:
+    assert READ_TOKENS * encoder.EXPONENTIAL <= encoder.EXACT
+    assert encoder.tables()[1].max() == encoder.EXPONENTIAL
 
 
 def test_no_table_comes_near_a_border_between_two_numbers() -> None:

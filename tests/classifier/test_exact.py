@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.exact import SPAN, Floats, exp, log, log_of, product, short, sigmoid, total
+from bot.classifier.embedded.kernel import TILE
 from bot.taxonomy.model import Exemplar, Taxonomy
 from tests.classifier.exemplary import TOPICS
 from tests.classifier.factories import intent, taxonomy
@@ -93,6 +94,10 @@ def test_the_longest_sums_of_the_largest_short_numbers_are_exact() -> None:
     widest = np.full((1, SPAN), 1.0 - 2.0**-22)
     assert short(widest).tolist() == widest.tolist()
     assert Fraction(float((widest @ widest.T)[0, 0])) == SPAN * Fraction(1.0 - 2.0**-22) ** 2
+
+
+def test_the_rows_of_a_tile_are_short_enough_to_add_up_in_any_order() -> None:
+    assert TILE <= SPAN
 
 
 @given(st.integers(0, 2**32))

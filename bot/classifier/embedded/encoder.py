@@ -1,4 +1,4 @@
-"""Texts to sentence vectors, by whole numbers: the same bytes on every processor, in any company.
+"""Texts to sentence vectors, by whole numbers: the same bytes on every processor and in every batch.
 
 The layers are those of BERT (Devlin et al. 2019, arXiv 1810.04805).  A matrix product is exact where its factors are
 whole numbers and |x| · |w| ≤ 2²⁴ for every row x and column w: by Cauchy's inequality no sum of some of its terms is
@@ -109,6 +109,7 @@ class Encoder:
         logits *= np.float32(LOGITS / sqrt(width)) / query_scale
         np.minimum(np.rint(logits, out=logits), len(self._exponential) - 1, out=logits)
         shares = self._exponential.take(logits.astype(np.intp))
+        # Of 512 tokens, the most that are read, this sum is at most 512 · EXPONENTIAL = 2²⁴: it is exact.
         shares *= np.float32(SHARES) / shares.sum(axis=-1, keepdims=True)
         np.rint(shares, out=shares)
         # Shares are SHARES in all, and half of one more for each token at most.

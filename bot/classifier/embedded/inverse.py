@@ -3,7 +3,7 @@
 A matrix is kept as tiles of single precision, those on and below its diagonal.  Rows of tiles are eliminated one after
 the other (Golub and Van Loan, "Matrix Computations", section 4.1, in blocks), which makes of S the factors of its
 inverse Tᵀ D T: T with ones on its diagonal and nothing above it, D with blocks on its diagonal alone.  A product of
-tiles is of short numbers, so that its sums are not rounded.
+tiles is of short numbers, and a tile is no wider than :data:`.exact.SPAN`, so that no sum is rounded.
 """
 
 from __future__ import annotations
