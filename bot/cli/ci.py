@@ -254,7 +254,7 @@ def _fit_model(folder: Path | None, login: str, environment: Mapping[str, str], 
         log("the model of this taxonomy ships with Incumbent: nothing is to be fitted")
         return 0
     if run.before not in (None, run.model.digest):
-        log(f"the ledger recorded {run.before} before, which another version made or somebody changed")
+        log(f"the ledger recorded {run.before} before, which another version made or a person changed")
     log(
         f"{run.model.key}: {run.model.digest}; "
         + (f"written to the ledger ({run.commit[:12]})" if run.commit else "nothing written to the ledger")

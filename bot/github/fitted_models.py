@@ -15,7 +15,7 @@ from bot.pipeline.review import Platform
 
 ModelUse: TypeAlias = Literal["review", "default-branch", "preview"]
 """What a model is for: verdicts on a pull request, which rest on a recorded one alone; the default branch, whose
-reviewed files may be fitted before that is recorded; or a look at files that nobody has reviewed, kept nowhere."""
+reviewed files may be fitted before that is recorded; or a look at files that no one has reviewed, kept nowhere."""
 
 RECORD: Final = f"`{MODELS}` of the ledger"
 WAY_OUT: Final = (
@@ -42,5 +42,5 @@ def model_to_restore(key: str, record: ModelRecord) -> str | None:
 
 
 def is_preview(backend: Backend, record: ModelRecord) -> bool:
-    """Whether what ``backend`` says rests on a model that nobody has recorded."""
+    """Whether what ``backend`` says rests on a model that is not on record."""
     return isinstance(backend, FittedBackend) and backend.is_own and backend.key not in record.digests

@@ -164,7 +164,7 @@ def open_backend_or_halt(
     """The inference backend of the config; where the weights that it needs are missing or not whole, one that
     says so when it is asked.
 
-    For a job that has to report it: whoever reads the report cannot see this machine.
+    For a job that has to report it: the readers of the report cannot see this machine.
     """
     from bot.classifier.backends import halted_backend, verify_weights
     from bot.classifier.embedded.weights import WeightsError

@@ -17,7 +17,7 @@ SHOWN = 12
 class RecordedModels:
     """The models that count, as ``digests`` by key; ``record`` names where these are kept, ``way_out`` who makes them.
 
-    ``restored`` has files for which nobody vouches; ``refused`` hears of each that is not used, and why.
+    ``restored`` has files that others may have written; ``refused`` is called with the reason for each unused one.
     """
 
     digests: Mapping[str, str]
@@ -71,6 +71,6 @@ class RecordedModels:
             raise UnreadyError(
                 "model",
                 f"the fitted model {key} has the digest {digest[:SHOWN]} here, and {known[:SHOWN]} in {self.record}, "
-                "which another version made or somebody changed",
+                "which another version made or a person changed",
                 self.way_out,
             )
