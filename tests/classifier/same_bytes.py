@@ -1,8 +1,8 @@
-"""Writes digests of what the classifier computes: python -m tests.classifier.same_bytes TEXTS TOGETHER.
+"""Writes digests of what the classifier computes: python -m tests.classifier.same_bytes TEXTS TOGETHER OF.
 
-Of so many texts of all languages, some at a time: the vectors; what the shipped model finds in them, and which tools of
-an agent they call; and the model that is fitted on some of the shipped exemplars.  Run in a process of its own: kernels
-are chosen once, when numpy is loaded.
+Of so many texts of all languages, some at a time: the ``vectors``; or these, what the shipped model finds in the texts
+with the tools of an agent that they call, and the model that is fitted on some of the shipped exemplars (``all``).  Run
+in a process of its own: kernels are chosen once, when numpy is loaded.
 """
 
 from __future__ import annotations
@@ -40,12 +40,17 @@ def agents() -> Iterator[tuple[Tool, ...]]:
             yield tuple(tool(item["name"], description=item["description"]) for item in found["tools"])
 
 
-def digests(number: int, together: int, embedder: E5Embedder) -> dict[str, str]:
-    """The digests by what they are of."""
-    asked = texts(number)
-    vectors, findings = hashlib.sha256(), hashlib.sha256()
+def of_vectors(number: int, together: int, embedder: E5Embedder) -> str:
+    """The digest of the vectors."""
+    asked, found = texts(number), hashlib.sha256()
     for start in range(0, len(asked), together):
-        vectors.update(embedder.embed(asked[start : start + together]).tobytes())
+        found.update(embedder.embed(asked[start : start + together]).tobytes())
+    return found.hexdigest()
+
+
+def of_all_else(number: int, embedder: E5Embedder) -> dict[str, str]:
+    """The other digests, by what they are of."""
+    asked, findings = texts(number), hashlib.sha256()
     tree = WorkingTree(REPOSITORY)
     taxonomy = load_taxonomy(tree)
     settings = load_config(tree, frozenset(taxonomy.by_id)).classifier
@@ -61,7 +66,6 @@ def digests(number: int, together: int, embedder: E5Embedder) -> dict[str, str]:
     known = rows_by_text(SHIPPED.newest(kind_of(embedder)) or {}, embedder)
     model = fit_model(some, settings.embedded, settings.samples, embedder, known)
     return {
-        "vectors": vectors.hexdigest(),
         "findings": findings.hexdigest(),
         "model": model_digest(to_arrays(model)),
     }
@@ -70,6 +74,7 @@ def digests(number: int, together: int, embedder: E5Embedder) -> dict[str, str]:
 if __name__ == "__main__":
     # The numbers of threads that the environment names shall count.
     embedding.one_thread = nullcontext
-    sys.stdout.write(
-        json.dumps(digests(int(sys.argv[1]), int(sys.argv[2]), E5Embedder(required_weights(SHIPPED_DIGEST))))
-    )
+    found, e5 = {}, E5Embedder(required_weights(SHIPPED_DIGEST))
+    if sys.argv[3] == "all":
+        found = of_all_else(int(sys.argv[1]), e5)
+    sys.stdout.write(json.dumps({"vectors": of_vectors(int(sys.argv[1]), int(sys.argv[2]), e5), **found}))

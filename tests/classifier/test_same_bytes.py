@@ -42,8 +42,8 @@ OF = ("kernel-ridge-8", 1)
 LONG = pytest.mark.skipif("INCUMBENT_LONG" not in os.environ, reason="INCUMBENT_LONG is not set: it takes long")
 
 
-def digests(number: int, together: int, environment: Mapping[str, str]) -> dict[str, str]:
-    command = [sys.executable, "-m", "tests.classifier.same_bytes", str(number), str(together)]
+def digests(number: int, together: int, environment: Mapping[str, str], of: str = "all") -> dict[str, str]:
+    command = [sys.executable, "-m", "tests.classifier.same_bytes", str(number), str(together), of]
     run = subprocess.run(
         command, cwd=REPOSITORY, env=os.environ | environment, capture_output=True, text=True, check=False
     )
@@ -90,7 +90,7 @@ def test_the_digests_are_those_of_this_method() -> None:
 @LONG
 def test_all_combinations_over_many_texts() -> None:
     found = {
-        (core, threads, together, plain): digests(300, together, environment(core, threads, plain))
+        (core, threads, together, plain): digests(300, together, environment(core, threads, plain), "vectors")
         for core, threads, together, plain in product(CORES, (1, 2), (1, 32), (False, True))
     }
     assert len({json.dumps(each) for each in found.values()}) == 1, found
