@@ -137,7 +137,8 @@ def test_a_pull_request_of_a_page_installs_nothing(platform: World, runner: Runn
     event = platform.event("pull_request_target", number=pull.number)
     done = runner.run(platform, WORKFLOW, "pull_request_target", event)
     assert done.ok, done.explain()
-    assert {job.result for job in done.jobs.values()} == {"success"}
+    # What fits a model runs for the default branch alone.
+    assert sorted(job.result for job in done.jobs.values()) == ["skipped", "success", "success"]
     (check,) = platform.checks(pull.head)
     assert (check["name"], check["conclusion"], check["output"]["title"]) == (
         "Incumbent",
@@ -145,7 +146,7 @@ def test_a_pull_request_of_a_page_installs_nothing(platform: World, runner: Runn
         "Nothing to curate",
     )
     assert platform.comments(pull.number) == []
-    assert [installed(job) for job in done.jobs.values()] == [[], []]
+    assert not any(installed(job) for job in done.jobs.values())
     assert not (runner.caches / "restores").exists()
 
 

@@ -44,7 +44,7 @@ def test_an_author_is_not_blamed_for_a_machine_without_the_weights(
         assert run.outputs["conclusion"] == "failure"
         assert run.report["title"].startswith(ACTS)
         assert len(run.report["review"]["unclassified"]) == 12
-        assert f"{ACTS}, not the author of this pull request" in sticky(world, pull.number)
+        assert f"{ACTS}, not the customer" in sticky(world, pull.number)
         assert WAYS_OUT in sticky(world, pull.number)
         assert WAYS_OUT in said.out
         assert world.labels(pull.number) == ["incumbent: incomplete"]
