@@ -127,6 +127,15 @@ def test_a_preview_is_reported_with_the_way_to_the_whole_fit(
     )
 
 
+def test_a_kept_model_that_is_not_used_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    backend = EmbeddedBackend(make_taxonomy("a"), make_config().classifier.embedded, 1, ModelCache(None))
+    show_usage(backend)
+    assert capsys.readouterr().err == ""
+    backend.refused = tmp_path / "cut.npz"
+    show_usage(backend)
+    assert capsys.readouterr().err.startswith(f"note: {tmp_path / 'cut.npz'} is not used: it is cut, altered")
+
+
 def test_files_are_written_with_their_folders(tmp_path: Path) -> None:
     write_files({tmp_path / "a/b": "é\n"})
     assert (tmp_path / "a/b").read_bytes() == "é\n".encode()
