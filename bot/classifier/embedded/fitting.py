@@ -176,10 +176,10 @@ def _fit(
     alone = np.array([len(np.unique(hands[own & true])) < 2 for own, true in zip(judged.T, truth.T, strict=True)])
     one_by_one = alone | (len(set(data.hands)) < HANDS)
     none = np.zeros(labels.shape)
-    by_hand = none if alone.all() else regression.left_out(_groups(data.hands))
-    by_part = regression.left_out(_parts(data)) if alone.any() else none
-    scores = np.where(one_by_one, regression.left_out(_groups(data.ids)) if one_by_one.any() else none, by_hand)
     groups = {True: _parts(data), False: _groups(data.hands)}
+    by_hand = none if alone.all() else regression.left_out(groups[False])
+    by_part = regression.left_out(groups[True]) if alone.any() else none
+    scores = np.where(one_by_one, regression.left_out(_groups(data.ids)) if one_by_one.any() else none, by_hand)
 
     def calibration(column: int) -> tuple[Calibration, NDArray[np.int32]]:
         own, true, in_parts = judged[:, column], truth[:, column], bool(alone[column])
