@@ -189,6 +189,7 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
         pin=entry.pin,
         displaces=entry.admitted.displaces,
         setup_cost=entry.setup.cost,
+        attachments=entry.setup.attachments,
         inferred=frozenset(name for name in comparable if by_id[name].source in _INFERRED and name not in corrected),
     )
     return resident, stale

@@ -104,12 +104,15 @@ class ReviewJudgement:
                 content = self.contents[entry]
                 verdict = judged.get(name)
                 found[entry] = (
-                    DisplayedVerdict(verdict=digest([content, NO_VERDICT]), codes=NO_VERDICT)
+                    DisplayedVerdict(content=content, verdict=digest([content, NO_VERDICT]), codes=NO_VERDICT)
                     if verdict is None
-                    else DisplayedVerdict(verdict=verdict_digest(verdict, content), codes=codes(verdict))
+                    else DisplayedVerdict(
+                        content=content, verdict=verdict_digest(verdict, content), codes=codes(verdict)
+                    )
                 )
         if self.facts.set_changes:
-            found[SET_NAME] = DisplayedVerdict(verdict=self.contents[SET_NAME], codes="regression set changed by hand")
+            content = self.contents[SET_NAME]
+            found[SET_NAME] = DisplayedVerdict(content=content, verdict=content, codes="regression set changed by hand")
         return found
 
     @cached_property

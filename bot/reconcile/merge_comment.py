@@ -40,7 +40,6 @@ class ProcessedSubmission:
     author: Author | None
     record: PullRequestRecord
     displayed: dict[str, Displayed]
-    seen: frozenset[str]
     unseen: tuple[str, ...]
     turned_down: tuple[str, ...]
     outcome: CommandOutcome
@@ -155,11 +154,8 @@ def _outcome(processed: ProcessedSubmission, judgement: ReviewJudgement, review:
     found = {name: entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)}
     entered = [name for name, id in found.items() if id in present.entries]
     waiting = [name for name, id in found.items() if id in present.waiting]
-    turned = [
-        name
-        for name, entry in judgement.entries.items()
-        if entry in processed.seen and name in {item.id for item in review.plan.excluded}
-    ]
+    excluded = {item.id for item in review.plan.excluded}
+    turned = [name for name in judgement.entries if name in excluded and name not in processed.unseen]
     text = f"Merged as {code(processed.case.head[:12])}: {len(entered)} of its queries "
     text += f"{agreeing(entered, 'is', 'are')} in the regression set."
     if waiting:

@@ -102,7 +102,7 @@ def make_analysis(
     """The facts of a pull request with one eval set of ``queries``."""
     submission = SubmissionFacts(
         about=Submission(customer="acme", agent="desk", folder="eval_sets/acme/desk", problems=tuple(rows)),
-        specification="s",
+        specification=more.pop("specification", "s"),
         queries=tuple(queries),
     )
     judged: dict[str, Any] = {

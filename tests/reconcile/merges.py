@@ -113,10 +113,10 @@ def make_pull(number: int = 7, **more: Any) -> PullRequest:
 
 
 def make_record(number: int = 7, **more: Any) -> PullRequestRecord:
-    """The record of a pull request; ``merged`` may be the ids that people saw admitted before the merge."""
+    """The record of a pull request; ``merged`` may be the contents that people saw admitted before the merge, by entry."""
     seen = more.pop("seen", None)
     if seen is not None:
-        more["merged"] = Merged(commit=MERGE, at=MERGED_AT, seen=tuple(seen))
+        more["merged"] = Merged(commit=MERGE, at=MERGED_AT, seen=dict(seen))
     return PullRequestRecord(pull_request=number, head="1" * 40, **more)
 
 
