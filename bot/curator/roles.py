@@ -105,9 +105,9 @@ class Grounds:
     """The grounds of a suggestion; a refusal applies until one of these changes.
 
     ``yields_to`` are the residents that displace it; it is empty for a redundant entry.  Counts and coverers are left
-    out on purpose, since every newcomer changes them.  ``content`` is a digest of its turns and attachments; ``asked`` is the comment
-    in which a person asked for the eviction, if any.  In a swap ``freed_by`` is the newcomer that frees it; a refusal
-    does not depend on it.
+    out on purpose, since every newcomer changes them.  ``content`` is a digest of its turns and attachments; ``asked``
+    is the comment in which a person asked for the eviction, if any.  In a swap ``freed_by`` is the newcomer that frees
+    it; a refusal does not depend on it.
     """
 
     kind: EvictionKind

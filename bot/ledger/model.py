@@ -133,6 +133,9 @@ class PullRequestRecord(FileModel):
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
     classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
+    version: Digest | None = Field(
+        default=None, description="of the code of Incumbent that classified; another version may say something else"
+    )
     texts: dict[str, Digest] = Field(
         default_factory=dict, description="entry: digest of its text, also of one that was taken out"
     )
@@ -149,6 +152,10 @@ class PullRequestRecord(FileModel):
     reviews: Tuple[CommentKey] = Field(
         default=(), description="reviews, and comments of theirs, whose commands were read: they come in no order"
     )
+
+    def known_to(self, version: str | None) -> dict[str, Classification]:
+        """The classifications that this ``version`` made, or a language model, which is not asked twice."""
+        return {key: item for key, item in self.classifications.items() if item.findings or self.version == version}
 
 
 class QueryAtCommit(FileModel):

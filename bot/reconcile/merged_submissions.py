@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
+from bot.classifier.model import Classification
 from bot.curator.store import RegressionSet
 from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
-from bot.github.facts import JudgedFacts, SubmissionFacts
+from bot.github.facts import JudgedFacts, QueryFacts, SubmissionFacts
 from bot.github.judgement import judge_facts
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import (
@@ -208,6 +210,32 @@ def without(case: MergedSubmission, names: Collection[str]) -> MergedSubmission:
     return replace(case, submissions=submissions)
 
 
+DISPUTED: Final = (
+    "the job that read it after the merge says something else of it than the review did, under the same version; "
+    "run the workflow again"
+)
+
+
+def agreed(case: MergedSubmission, reviewed: Mapping[str, Classification]) -> MergedSubmission:
+    """``case`` in which queries count as unclassified of which two jobs say different things; ``reviewed`` is by key.
+
+    One of them was not honest, or broken.  A language model may well say something else when it is asked again: what
+    it says of the merged files counts.
+    """
+    submissions = tuple(
+        facts.model_copy(update={"queries": tuple(_agreed(item, reviewed) for item in facts.queries)})
+        for facts in case.submissions
+    )
+    return replace(case, submissions=submissions)
+
+
+def _agreed(item: QueryFacts, reviewed: Mapping[str, Classification]) -> QueryFacts:
+    before, now = reviewed.get(item.key or ""), item.classification
+    if before is None or now is None or now.findings or before.judgements == now.judgements:
+        return item
+    return item.model_copy(update={"classification": None, "shortfall": DISPUTED})
+
+
 def _pinned(record: PullRequestRecord | None) -> frozenset[str]:
     """The entries whose pins were spoken of: also where they are settled there is something to do."""
     decisions = () if record is None else record.decisions
@@ -274,7 +302,7 @@ class AdmissionInputs:
     ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
     is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here,
-    ``abilities`` what is known of endpoints.
+    ``abilities`` what is known of endpoints, ``version`` the digest of the product's code.
     ``over`` are pull requests with queries that needed a person, none of which
     is there any more, ``unmerged`` those that were closed without being merged.
     """
@@ -296,6 +324,7 @@ class AdmissionInputs:
     index: FolderIndex | None = None
     folders: Mapping[str, FolderRecord | None] = field(default_factory=dict)
     product: str | None = None
+    version: str | None = None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED
     restores: Mapping[str, Request] = field(default_factory=dict)

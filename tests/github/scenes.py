@@ -12,7 +12,15 @@ from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.github.authority import Authority
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
-from bot.github.facts import Analysis, ChangedEntryFile, ClassifierWork, JudgedFacts, QueryFacts, SubmissionFacts
+from bot.github.facts import (
+    FORMAT,
+    Analysis,
+    ChangedEntryFile,
+    ClassifierWork,
+    JudgedFacts,
+    QueryFacts,
+    SubmissionFacts,
+)
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -117,6 +125,7 @@ def make_analysis(
     }
     work: dict[str, Any] = {"reused": 0, "classified": len(queries), "stopped": None, "usage": None, "abilities": {}}
     defaults: dict[str, Any] = {
+        "format": FORMAT,
         "repository": "o/r",
         "at": "2026-11-21T09:00:00Z",
         "held": False,

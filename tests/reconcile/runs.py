@@ -7,10 +7,12 @@ from typing import Any
 
 import yaml
 
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
+from bot.classifier.backends import unasked_backend
+from bot.classifier.model import Finding, InferenceRequest, Sample, agree
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Entry
 from bot.curator.file_changes import admit
+from bot.errors import IncompleteError
 from bot.github.events import Event, Flow
 from bot.github.git_state import World
 from bot.github.run import analyse_event, publish_event
@@ -23,7 +25,7 @@ from tests.reconcile.hub import MAIN, Hub, KilledError
 
 CAPABILITIES = ("a", "b", "c", "d", "e")
 TAXONOMY = make_taxonomy(*CAPABILITIES)
-IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
+IDENTITY = unasked_backend(make_config().classifier, TAXONOMY, IncompleteError("not asked")).identity
 
 
 def text_of(word: str, scores: Mapping[str, float]) -> str:

@@ -121,7 +121,9 @@ def test_what_replaced_a_seen_query_under_its_name_needs_a_person(change: dict[s
     merged = world.records[7].merged
     assert merged is not None
     assert merged.seen == {id_of("q01"): facts(NEW).contents["q01"]}
-    assert "UNSEEN" in world.records[7].showing.verdicts[id_of("q01")].codes
+    showing = world.records[7].showing
+    assert showing is not None
+    assert "UNSEEN" in showing.verdicts[id_of("q01")].codes
 
 
 def test_what_was_seen_for_another_agent_needs_a_person() -> None:
