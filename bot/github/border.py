@@ -20,14 +20,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from bot.classifier.backends import unasked_backend
 from bot.classifier.caching_backend import RememberingBackend, conditions_of
+from bot.classifier.language_model.abilities import key_of_endpoint
 from bot.classifier.model import Backend, Classification, Judgement, Path
 from bot.classifier.paths import counted_values, structure_rules
 from bot.errors import IncompleteError, OutsideError
 from bot.files.snapshot import Snapshot
 from bot.git import blob_id
-from bot.github.facts import Analysis, MigrationFacts, QueryFacts, SubmissionFacts
+from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts
 from bot.github.head_changes import HeadFacts, departing, set_changes, touched_agents
 from bot.ledger.keys import classification_key
 from bot.pipeline.impact.measure import RESTS_ON
@@ -47,6 +47,9 @@ class ForeignFactsError(OutsideError):
 
 def configured(platform: Platform) -> Backend:
     """The classifier of the config, for a job that asks nothing."""
+    # Imported here: many runs need it not, and it is slow to load.
+    from bot.classifier.backends import unasked_backend
+
     stopped = IncompleteError("this job asks no classifier")
     return unasked_backend(
         platform.config.classifier, platform.taxonomy, stopped, names=platform.config.personal_data.names
@@ -100,9 +103,17 @@ def checked(
                 set_changes=tuple(changed),
                 departing=gone,
             ),
+            "work": bounded_work(analysis.work, platform),
             "remembered": dict(analysis.remembered) if isinstance(backend, RememberingBackend) else {},
         }
     )
+
+
+def bounded_work(work: ClassifierWork, platform: Platform) -> ClassifierWork:
+    """``work`` with the abilities of no other endpoint than that of the config."""
+    settings = platform.config.classifier
+    own = None if settings.openai is None else key_of_endpoint(settings.openai, settings.samples)
+    return work.model_copy(update={"abilities": {key: item for key, item in work.abilities.items() if key == own}})
 
 
 def followed(claimed: MigrationFacts | None, platform: Platform, reviewed: Snapshot) -> dict[str, str]:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from bot.classifier.model import Classification
+from bot.classifier.model import Backend, Classification
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
 from bot.git import CommitSnapshot, ObjectStore
 from bot.github.authority import Authority
+from bot.github.border import configured
 from bot.github.client import GitHubClient
 from bot.github.decisions import CommentLookup
 from bot.github.events import Event, Flow
@@ -55,6 +56,7 @@ from bot.ledger.model import (
     folder_path,
 )
 from bot.ledger.store import load_folder, load_record, readable
+from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS
 from bot.text.digests import digest
 
@@ -78,6 +80,7 @@ class Commits:
 class World:
     """The outside world: git objects, their source, this run's page on GitHub, the product's files, the time.
 
+    ``configured`` gives the classifier that a platform's config names, to a job that asks nothing.
     ``has_site``: this run keeps the page of what the pull request would change.
     """
 
@@ -88,6 +91,7 @@ class World:
     product: str | None = None
     has_site: bool = False
     clock: Callable[[], float] = time.time
+    configured: Callable[[Platform], Backend] = configured
 
     def fetch(self, event: Event, head: bool, files: Sequence[str] = (), *, names: bool = False) -> Commits:
         """Fetch what ``event`` is about; the ``head`` only in the job that reads hostile data.

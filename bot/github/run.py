@@ -14,7 +14,7 @@ from bot.errors import InputError, OutsideError
 from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot
 from bot.github.analyse_job import ReleaseInputs, analyse
-from bot.github.border import ForeignFactsError, checked, configured
+from bot.github.border import ForeignFactsError, checked
 from bot.github.check import result_of
 from bot.github.client import TRIES, GitHubClient, LostRaceError
 from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
@@ -245,7 +245,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     record = record_of(ledger, event.pull_request)
     release = ReleaseInputs(event=event, config=platform.config, record=record, github=lambda: github)
     held = bool(head.touches) and release.is_held
-    analysis = checked(analysis, platform, configured(platform), head, reviewed, held)
+    analysis = checked(analysis, platform, world.configured(platform), head, reviewed, held)
     evicted = evicted_by_hand(analysis.judged, platform)
     analysis = analysis.model_copy(update={"judged": without_derived(analysis.judged, platform)})
     if event.flow is Flow.GROUP:

@@ -133,7 +133,7 @@ class PullRequestRecord(FileModel):
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
     classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
-    version: Digest | None = Field(
+    version: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
         default=None, description="of the code of Incumbent that classified; another version may say something else"
     )
     texts: dict[str, Digest] = Field(

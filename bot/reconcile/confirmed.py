@@ -12,13 +12,12 @@ from dataclasses import replace
 from functools import cache, partial
 
 from bot.classifier.corrections import merged
-from bot.classifier.language_model.abilities import key_of_endpoint
 from bot.classifier.model import Backend, Classification
 from bot.classifier.paths import declared_values
 from bot.git import CommitSnapshot, ObjectStore
-from bot.github.border import NOT_READ, ForeignFactsError, configured, impossible
+from bot.github.border import NOT_READ, ForeignFactsError, bounded_work, impossible
 from bot.github.decisions import unverified
-from bot.github.facts import ClassifierWork, QueryFacts, SubmissionFacts
+from bot.github.facts import QueryFacts, SubmissionFacts
 from bot.github.git_state import (
     corrections_of,
     folder_record,
@@ -63,6 +62,7 @@ def with_unverified(platform: Platform, past: Past, store: ObjectStore, commit: 
 def confirmed(
     document: Inventory,
     platform: Platform,
+    backend: Backend,
     store: ObjectStore,
     commit: str,
     ledger: CommitSnapshot | None,
@@ -71,15 +71,20 @@ def confirmed(
 ) -> Inventory:
     """The facts of ``commit``, the tip of the default branch, with what ``document`` says of its texts.
 
+    ``backend`` is the configured one, which is not asked.
     Raises :class:`ForeignFactsError` with every contradiction, where it says what no rule and no classifier says.
     """
-    backend = configured(platform)
     if document.identity != backend.identity:
         raise ForeignFactsError("the inventory is by another classifier than the config names")
     said = {
         item.key: item.classification
         for facts in document.submissions
         for item in facts.queries
+        if item.key is not None and item.classification is not None
+    }
+    said |= {
+        item.key: item.classification
+        for item in document.renewals
         if item.key is not None and item.classification is not None
     }
     past = past_of(ledger, said)
@@ -100,13 +105,6 @@ def confirmed(
             "candidates": document.candidates if all_folders else (),
         }
     )
-
-
-def bounded_work(work: ClassifierWork, platform: Platform) -> ClassifierWork:
-    """``work`` with the abilities of no other endpoint than that of the config."""
-    settings = platform.config.classifier
-    own = None if settings.openai is None else key_of_endpoint(settings.openai, settings.samples)
-    return work.model_copy(update={"abilities": {key: item for key, item in work.abilities.items() if key == own}})
 
 
 def _with_reasons(facts: SubmissionFacts, why: Mapping[str | None, str | None]) -> SubmissionFacts:

@@ -256,7 +256,13 @@ class _Run:
             platform = with_masks(load_platform(snapshot))
             if self._confirmed is None:
                 self._confirmed = confirmed(
-                    self._inventory, platform, world.store, commits.base, ledger, all_folders=event.seeks
+                    self._inventory,
+                    platform,
+                    world.configured(platform),
+                    world.store,
+                    commits.base,
+                    ledger,
+                    all_folders=event.seeks,
                 )
             self._bases[commits.base] = platform, self._confirmed.as_in(platform.regression_set)
         platform, inventory = self._bases[commits.base]

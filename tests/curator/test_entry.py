@@ -17,10 +17,8 @@ from bot.classifier.model import Identity
 from bot.curator.entry import (
     Entry,
     EntryClassification,
-    Evicted,
     Source,
     StaleEntry,
-    Tombstone,
     active_identity,
     as_classified,
     entry_id,

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from bot.classifier.backends import unasked_backend
-from bot.classifier.model import Finding, InferenceRequest, Sample, agree
+from bot.classifier.caching_backend import halt
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Entry
 from bot.curator.file_changes import admit
@@ -25,7 +25,7 @@ from tests.reconcile.hub import MAIN, Hub, KilledError
 
 CAPABILITIES = ("a", "b", "c", "d", "e")
 TAXONOMY = make_taxonomy(*CAPABILITIES)
-IDENTITY = unasked_backend(make_config().classifier, TAXONOMY, IncompleteError("not asked")).identity
+IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
 
 
 def text_of(word: str, scores: Mapping[str, float]) -> str:
@@ -137,7 +137,13 @@ def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool
 
 
 def _world(hub: Hub) -> World:
-    return World(store=hub.repository, url="https://github.example/o/r", token=None, run=None)
+    return World(
+        store=hub.repository,
+        url="https://github.example/o/r",
+        token=None,
+        run=None,
+        configured=lambda platform: halt(Reader(), IncompleteError("this job asks nothing")),
+    )
 
 
 def _silent(done: int, total: int) -> None: ...
