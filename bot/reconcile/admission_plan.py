@@ -38,7 +38,7 @@ from bot.pipeline.review import Platform, stage_admissions
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merge_comment import ProcessedSubmission, case_messages, closing_operations
-from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, agreed, without
+from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, disputed, undisputed, without
 from bot.reconcile.planned_set import Draft, follow_renames, pinned
 from bot.reconcile.reconciled_state import new_index, remember, remember_folders, waiting
 from bot.report.pull_request_bodies import EntryChange
@@ -80,6 +80,10 @@ def plan_admissions(
     inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, inputs: AdmissionInputs
 ) -> AdmissionWrites:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
+    keys = disputed(cases, inputs.version)
+    if keys:
+        inventory = inventory.model_copy(update={"submissions": undisputed(inventory.submissions, keys)})
+        cases = [replace(case, submissions=undisputed(case.submissions, keys)) for case in cases]
     plan = _plan(inventory, cases, platform, inputs)
     refused = inputs.refused if plan.offer is None else inputs.refused.met_by(plan.offer)
     return plan if refused == inputs.refused else _plan(inventory, cases, platform, replace(inputs, refused=refused))
@@ -265,7 +269,7 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
     author = None if pull is None else author_of(pull, inputs.permission)
     bare = judge_facts(case, platform, author, ())
     turned_down = _turned_down(bare, inputs.refused)
-    case = agreed(without(case, turned_down), record.known_to(inputs.version))
+    case = without(case, turned_down)
     # People saw a content, never a name: what has come under it since waits for a person.
     seen = {} if record.merged is None else record.merged.seen
     unseen = tuple(name for name, entry in bare.entries.items() if seen.get(entry) != bare.contents[entry])

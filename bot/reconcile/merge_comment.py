@@ -112,7 +112,10 @@ def case_messages(
             "texts": {**processed.record.texts, **judgement.texts},
             "displayed": processed.displayed,
             "showing": showing,
-            "classifications": {},
+            # What has a verdict is remembered with its folder; of the rest the review's word is kept.
+            "classifications": {
+                key: item for key, item in processed.record.classifications.items() if key in _unclassified(case)
+            },
             **outcome.recorded,
             "decisions": tuple(item for item in outcome.own if not is_done(item, outcome.judgement, present)),
         }
@@ -123,6 +126,12 @@ def case_messages(
     return CaseMessages(
         operations=tuple(operations), record=processed.record if same else record, left={}, events=events
     )
+
+
+def _unclassified(case: MergedSubmission) -> frozenset[str]:
+    """The keys of the queries without a classification."""
+    queries = (item for facts in case.submissions for item in facts.queries)
+    return frozenset(item.key for item in queries if item.key is not None and item.unclassified)
 
 
 def _left(processed: ProcessedSubmission, judgement: ReviewJudgement, review: Review) -> dict[str, LeftQuery]:

@@ -12,7 +12,7 @@ from typing import Final
 from bot.classifier.model import Classification
 from bot.curator.store import RegressionSet
 from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
-from bot.github.facts import JudgedFacts, QueryFacts, SubmissionFacts
+from bot.github.facts import JudgedFacts, SubmissionFacts
 from bot.github.judgement import judge_facts
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import (
@@ -216,24 +216,42 @@ DISPUTED: Final = (
 )
 
 
-def agreed(case: MergedSubmission, reviewed: Mapping[str, Classification]) -> MergedSubmission:
-    """``case`` in which queries count as unclassified of which two jobs say different things; ``reviewed`` is by key.
+def disputed(cases: Sequence[MergedSubmission], version: str | None) -> frozenset[str]:
+    """The keys of the classifications in ``cases`` of which the review said something else, by this ``version``.
 
-    One of them was not honest, or broken.  A language model may well say something else when it is asked again: what
-    it says of the merged files counts.
+    One of the two jobs was not honest, or broken.  A language model may well say something else when it is asked again:
+    what it says of the merged files counts.
     """
-    submissions = tuple(
-        facts.model_copy(update={"queries": tuple(_agreed(item, reviewed) for item in facts.queries)})
-        for facts in case.submissions
+    found = set()
+    for case in cases:
+        reviewed = {} if case.record is None else case.record.known_to(version)
+        for item in (item for facts in case.submissions for item in facts.queries):
+            before, now = reviewed.get(item.key or ""), item.classification
+            if before is not None and now is not None and not now.findings and _decisive(before) != _decisive(now):
+                found.add(item.key or "")
+    return frozenset(found)
+
+
+def _decisive(item: Classification) -> tuple[object, ...]:
+    """All of ``item`` that a verdict may rest on."""
+    marks = (item.attempt, item.basis, item.unfamiliar, item.contradiction is None)
+    return (item.judgements, item.off_taxonomy, item.arbitrated, *marks)
+
+
+def undisputed(submissions: Sequence[SubmissionFacts], keys: Collection[str]) -> tuple[SubmissionFacts, ...]:
+    """``submissions`` in which queries with one of ``keys`` count as unclassified."""
+    new = {"classification": None, "shortfall": DISPUTED}
+    return tuple(
+        facts.model_copy(
+            update={
+                "queries": tuple(
+                    item.model_copy(update=new) if item.key in keys and item.classification is not None else item
+                    for item in facts.queries
+                )
+            }
+        )
+        for facts in submissions
     )
-    return replace(case, submissions=submissions)
-
-
-def _agreed(item: QueryFacts, reviewed: Mapping[str, Classification]) -> QueryFacts:
-    before, now = reviewed.get(item.key or ""), item.classification
-    if before is None or now is None or now.findings or before.judgements == now.judgements:
-        return item
-    return item.model_copy(update={"classification": None, "shortfall": DISPUTED})
 
 
 def _pinned(record: PullRequestRecord | None) -> frozenset[str]:
