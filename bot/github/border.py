@@ -27,7 +27,7 @@ from bot.classifier.paths import counted_values, structure_rules
 from bot.errors import IncompleteError, OutsideError
 from bot.files.snapshot import Snapshot
 from bot.git import blob_id
-from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts
+from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts, whole
 from bot.github.head_changes import HeadFacts, departing, set_changes, touched_agents
 from bot.intake.query import Query
 from bot.ledger.keys import classification_key
@@ -264,7 +264,7 @@ def _misplaced(facts: SubmissionFacts, count: int, head: HeadFacts) -> Iterator[
         if former in head.agents or former not in touched_agents(head.changes):
             yield "it moves an agent from a folder that did not go"
     files = {item.query.file for item in facts.queries}
-    if not all(file.startswith(f"{about.folder}/") and file in head.paths for file in files):
+    if not all(file.startswith(f"{about.folder}/") and file in head.shown for file in files):
         yield "it names files that the head does not have"
     if not all(item.query.id.startswith(about.prefix) for item in facts.queries):
         yield "it names queries as no run does"
@@ -276,7 +276,7 @@ def _left_out(analysis: Analysis, head: HeadFacts) -> Iterator[str]:
     read = {facts.about.folder for facts in judged.submissions}
     at_fault = {problem.file for problem in judged.problems}
     for folder in sorted((touched_agents(head.changes) & head.agents) - read):
-        if not any(file == folder or file.startswith(f"{folder}/") for file in at_fault):
+        if not any(file == whole(folder) or file.startswith(f"{whole(folder)}/") for file in at_fault):
             yield "it says nothing of a folder that the pull request changes"
     rests_on = any(path.startswith(RESTS_ON) for change in head.changes for path in (change.path, change.before or ""))
     if rests_on and judged.pull_request is not None and analysis.impact is None and not judged.problems:
