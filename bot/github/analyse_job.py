@@ -42,7 +42,7 @@ from bot.github.facts import (
 from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.models import IssueComment
 from bot.intake.query import missing_fixtures
-from bot.ledger.keys import key_of, with_findings
+from bot.ledger.keys import key_of, with_findings, with_tool_names
 from bot.ledger.model import PullRequestRecord
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, classify_package, fixtures_of, load_platform, unsettled
@@ -181,7 +181,9 @@ def classify_all(
             query.id: key_of(query, package.specification, platform.taxonomy.definitions, backend) for query in queries
         }
         before = {
-            id: known[key] for id, key in keys.items() if key in known and known[key].fits(platform.taxonomy.by_id)
+            id: with_tool_names(known[key], package.specification)
+            for id, key in keys.items()
+            if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         found = classify_package(platform, package, backend, progress, before, line=line)
         findings = {query.id: known_by(backend, query.classified_turns) for query in queries}

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from bot.config import REVIEWED_FILES
+from bot.config import LEDGER_FILES
 from bot.errors import InputError, Problem
 from bot.files.documents import as_mapping, decode, parse_json_text
 from bot.files.snapshot import MOST_FAULTS, Snapshot
@@ -65,7 +65,7 @@ def load_events(snapshot: Snapshot | None) -> RecordedEvents:
 
 def _recorded(snapshot: Snapshot, path: str) -> RecordedEvents:
     try:
-        return recorded_in(snapshot.read(path, REVIEWED_FILES), snapshot.name(path))
+        return recorded_in(snapshot.read(path, LEDGER_FILES), snapshot.name(path))
     except InputError as error:
         return RecordedEvents(problems=tuple(error.problems))
 
@@ -75,7 +75,7 @@ def recorded_in(content: bytes, name: str) -> RecordedEvents:
     events: list[LedgerEvent] = []
     problems: list[Problem] = []
     try:
-        text = decode(content, name, REVIEWED_FILES)
+        text = decode(content, name, LEDGER_FILES)
     except InputError as error:
         return RecordedEvents(problems=tuple(error.problems))
     broken = 0
@@ -215,7 +215,7 @@ def _lines(text: str, file: str) -> Iterator[LedgerEvent | InputError]:
 
 def _event(line: str, file: str, number: int) -> LedgerEvent:
     """The event in ``line``; raises :class:`InputError`."""
-    document = parse_json_text(line, file, REVIEWED_FILES, number)
+    document = parse_json_text(line, file, LEDGER_FILES, number)
     kind = as_mapping(document.data).get("kind")
     model = _KINDS.get(kind) if isinstance(kind, str) else None
     if model is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Classification
@@ -48,6 +48,20 @@ CommentKey: TypeAlias = (
 )
 """A comment on the conversation by its id; a review, or a review comment on a line, with its pull request, too."""
 Login = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+def _present_form(value: object) -> object:
+    """The present format for a file of the former one: it had its classifications inside."""
+    return 2 if type(value) is int and value == 1 else value
+
+
+ShardedFormat = Annotated[Literal[2], BeforeValidator(_present_form)]
+"""The version of a file whose classifications are in shards."""
+Classifications: TypeAlias = Annotated[
+    dict[Digest, Checked[Classification]],
+    Field(exclude=True, description="of format 1 alone: by now they are in shards (`ledger-classifications`)"),
+]
+"""Classifications by the key of their content: read with a file, and written as its shards."""
 
 
 class CitedComment(FileModel):
@@ -117,10 +131,10 @@ class Merged(FileModel):
 class PullRequestRecord(FileModel):
     """``pull_requests/<number>.json``: the record of an open pull request, replaced at each push."""
 
-    format: Literal[1] = 1
+    format: ShardedFormat = 2
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
-    classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
+    classifications: Classifications = Field(default_factory=dict)
     texts: dict[str, Digest] = Field(
         default_factory=dict, description="entry: digest of its text, also of one that was taken out"
     )
@@ -166,13 +180,14 @@ class Rejection(FileModel):
 
 
 class Reconciled(FileModel):
-    """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries."""
+    """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries.
 
-    format: Literal[1] = 1
+    The classifications are those of entries that are to be scored anew, and what was known before.
+    """
+
+    format: ShardedFormat = 2
     commit: CommitId
-    classifications: dict[Digest, Checked[Classification]] = Field(
-        default_factory=dict, description="of entries that are to be scored anew, and what was known before"
-    )
+    classifications: Classifications = Field(default_factory=dict)
     left: dict[EntryId, LeftQuery] = Field(
         default_factory=dict,
         description="as in the records of folders; from before there were any",
@@ -217,9 +232,9 @@ class FolderIndex(FileModel):
 class FolderRecord(FileModel):
     """``folders/<digest>.json``: the record of an agent's undecided queries."""
 
-    format: Literal[1] = 1
+    format: ShardedFormat = 2
     folder: Text
-    classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
+    classifications: Classifications = Field(default_factory=dict)
     left: dict[EntryId, LeftQuery] = Field(
         default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
     )
@@ -375,7 +390,7 @@ def comment_order(comment: CommentKey) -> tuple[int, str]:
 
 
 def folder_path(folder: str) -> str:
-    """The path of the classifications of ``folder`` on the branch, whatever characters its name has."""
+    """The path of the record of ``folder`` on the branch, whatever characters its name has."""
     return f"{FOLDER_RECORDS}/{digest(folder)}.json"
 
 

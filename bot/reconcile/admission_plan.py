@@ -33,7 +33,7 @@ from bot.ledger.model import (
     Rejection,
     record_path,
 )
-from bot.ledger.store import record_text
+from bot.ledger.store import record_text, shard_changes
 from bot.pipeline.review import Platform, stage_admissions
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.inventory import Inventory
@@ -121,12 +121,19 @@ def _plan(
         (over.number, closing_operations(over, inputs.login, inputs.comments.get(over.number, ())))
         for over in inputs.over
     ]
+    spoken += [
+        (pull.number, closing_operations(pull, inputs.login, inputs.comments.get(pull.number, ()), lost=True))
+        for pull in inputs.lost
+        if pull.number not in records
+    ]
     spoken += [(pull.number, tuple(label_operations((), pull))) for pull in inputs.unmerged]
     pushed: tuple[Operation, ...] = ()
     if steps and not inputs.offering:
         commits = tuple(step.commit for step in steps)
         pushed = (PushCommits(branch=inputs.branch, parent=inputs.commit, commits=commits),)
-    done: dict[int, PullRequestRecord | None] = dict.fromkeys((*inputs.ended, *(pull.number for pull in inputs.over)))
+    done: dict[int, PullRequestRecord | None] = dict.fromkeys(
+        (*inputs.ended, *(pull.number for pull in (*inputs.over, *inputs.lost)))
+    )
     rejected += [item for item in inputs.rejections if item.pull_request in done.keys() - records.keys()]
     # What leaves the line now is a case of the next plan.
     left = {**waiting(inventory, platform.regression_set), **left}
@@ -134,6 +141,12 @@ def _plan(
     folders = remember_folders(inventory, present, reconciled.left, inputs.folders)
     files: dict[str, str | None] = {RECONCILED: record_text(reconciled.model_copy(update={"left": {}}))}
     files |= {path: None if item is None else record_text(item) for path, item in folders.items()}
+    shards = shard_changes(RECONCILED, reconciled.classifications, inputs.shards)
+    for path, known in folders.items():
+        shards |= shard_changes(path, {} if known is None else known.classifications, inputs.shards)
+    for number in done | records:
+        # It is not judged from its record any more.
+        shards |= shard_changes(record_path(number), {}, inputs.shards)
     abilities = inputs.abilities.after(inventory.work.abilities)
     if abilities != inputs.abilities:
         files[ABILITIES] = record_text(abilities)
@@ -145,7 +158,7 @@ def _plan(
         note=tuple(_note(cases, processed, inventory.at, inputs)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(files, done | records, events, inventory.base, inventory.at, inputs)),
+        ledger=tuple(_remember(files, shards, done | records, events, inventory.base, inventory.at, inputs)),
         offer=AdmissionOffer(steps=steps, leads_to=draft.platform.regression_set)
         if steps and inputs.offering
         else None,
@@ -273,6 +286,7 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
         authority=Authority(curators=platform.config.curators, permission=inputs.permission),
         corrections=platform.corrections,
         merged=True,
+        lost=number in {item.number for item in inputs.lost},
     )
     contents = set(case.contents.values())
     previous = PriorRejections.of(inputs.rejections, contents, lambda number: inputs.comments.get(number, ()))
@@ -326,6 +340,7 @@ def _is_kept(number: int, inputs: AdmissionInputs) -> bool:
 
 def _remember(
     files: Mapping[str, str | None],
+    shards: Mapping[str, str | None],
     records: Mapping[int, PullRequestRecord | None],
     events: Mapping[int, Sequence[LedgerEvent]],
     base: str,
@@ -344,4 +359,5 @@ def _remember(
         if found:
             wanted[path] = appended(inputs.ledger_files.get(path), found)
     changed = {path: text for path, text in wanted.items() if inputs.ledger_files.get(path) != text}
+    changed |= shards
     return [WriteLedger.of(inputs.ledger, changed, f"Reconciled with {base[:12]}")] if changed else []

@@ -270,13 +270,15 @@ class AdmissionInputs:
     needs a person; ``merges`` are those that were merged, and ``merged_by`` tells who merged one, and when.
     ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the ledger's files by
     path, ``reconciled``, the ``index`` and, by path, what is known of ``folders`` that were read or are gone are among
-    them; ``fresh`` tells whether eval sets were merged that it does not know of.
+    them; ``shards`` are the ids of the shards that may be written.  ``fresh`` tells whether eval sets were merged that
+    the ledger does not know of.
     ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
     is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here,
     ``abilities`` what is known of endpoints.
     ``over`` are pull requests with queries that needed a person, none of which
-    is there any more, ``unmerged`` those that were closed without being merged.
+    is there any more, ``unmerged`` those that were closed without being merged, ``lost`` closed ones whose record
+    cannot be read.
     """
 
     login: str
@@ -295,11 +297,13 @@ class AdmissionInputs:
     run: str | None
     index: FolderIndex | None = None
     folders: Mapping[str, FolderRecord | None] = field(default_factory=dict)
+    shards: Mapping[str, str] = field(default_factory=dict)
     product: str | None = None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED
     restores: Mapping[str, Request] = field(default_factory=dict)
     over: tuple[PullRequest, ...] = ()
+    lost: tuple[PullRequest, ...] = ()
     unmerged: tuple[PullRequest, ...] = ()
     merges: frozenset[int] = frozenset()
     corrections: RecordedCorrections = NOTHING_RECORDED
