@@ -86,6 +86,15 @@ def test_every_kind_of_event_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (tmp_path / SET_EVENTS).exists()
 
 
+def test_many_events_are_added_as_few_are() -> None:
+    many = [decided(comment=number) for number in range(1, 500)]
+    text = appended(None, many)
+    assert appended(text, many) == text
+    assert appended(None, [*many, *many]) == text
+    assert appended(appended(None, many[:300]), many) == text
+    assert appended(text, many[:3]) == text
+
+
 def test_without_a_ledger_or_events_there_is_nothing(tmp_path: Path) -> None:
     assert load_events(None) == load_events(WorkingTree(tmp_path)) == RecordedEvents()
 
