@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Classification
 from bot.curator.entry import EntryId
-from bot.files.validation import Checked, FileModel, Text, Timestamp, Tuple
+from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
@@ -52,7 +52,9 @@ Login = Annotated[str, Field(min_length=1, max_length=100)]
 
 def _present_form(value: object) -> object:
     """The present format for a file of the former one: it had its classifications inside."""
-    return 2 if type(value) is int and value == 1 else value
+    if type(value) is not int:
+        raise ConstraintError("2", "write 2")
+    return 2 if value == 1 else value
 
 
 ShardedFormat = Annotated[Literal[2], BeforeValidator(_present_form)]
