@@ -392,7 +392,8 @@ def _analyse(
     if isinstance(found, str):
         say(f"nothing to analyse: {found}")
         return
-    _write(document, found.model_dump_json(indent=1) + "\n", "w")
+    # Without indentation: that of a large eval set would make it too large to be read.
+    _write(document, found.model_dump_json() + "\n", "w")
     say(f"{found.work.classified} queries classified, {found.work.reused} known from before; facts in {document}")
     for backend in opener.opened:
         show_usage(backend)

@@ -295,7 +295,9 @@ def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLo
 def known_of(ledger: CommitSnapshot | None) -> dict[str, Classification]:
     """The ledger's classifications from all pull requests."""
     found: dict[str, Classification] = {}
-    for number in recorded_numbers(ledger):
+    numbers = recorded_numbers(ledger)
+    _prepare(ledger, [record_path(number) for number in numbers])
+    for number in numbers:
         record = record_of(ledger, number)
         found |= {} if record is None else record.classifications
     return found

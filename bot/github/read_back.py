@@ -73,9 +73,9 @@ def read_back(files: Mapping[str, str | None]) -> None:
             try:
                 _read(snapshot, path)
             except InputError as error:
-                raise OutsideError(
-                    f"{path} of the ledger could not be read again, so nothing is written: {error}"
-                ) from None
+                why, fix = error.problems[0].message, "divide a very large pull request, or else report this"
+                message = f"{path} of the ledger could not be read again, so nothing is written: {why}; {fix}"
+                raise OutsideError(message) from None
 
 
 def _read(snapshot: Snapshot, path: str) -> None:

@@ -1,7 +1,8 @@
 """What the ledger holds of the largest eval set that the limits allow: make bench ARGS="ledger".
 
-Each part is made, written as text and read back as a run does before it writes.  Seconds of a processor and megabytes
-are compared with goals, which are in proportion to the number of queries.
+Each part is made, written as text and read back as a run does before it writes; so is the document of facts that the
+first job hands to the second.  Seconds of a processor and megabytes are compared with goals, which are in proportion to
+the number of queries.
 """
 
 from __future__ import annotations
@@ -12,10 +13,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from bot.classifier.model import CalledTools, Classification, Consensus, Findings, Judgement
+from bot.classifier.model import CalledTools, Classification, Consensus, Findings, Identity, Judgement
 from bot.config import load_config
+from bot.files.documents import parse_json
 from bot.files.snapshot import WorkingTree
+from bot.files.validation import validate
+from bot.github.facts import (
+    DOCUMENT_LIMITS,
+    FORMAT,
+    Analysis,
+    ClassifierWork,
+    JudgedFacts,
+    QueryFacts,
+    SubmissionFacts,
+)
 from bot.github.read_back import read_back
+from bot.intake.query import Query
 from bot.ledger.classifications import shards_of
 from bot.ledger.event_files import appended
 from bot.ledger.events import Decided, Shown, VerdictFacts, events_path
@@ -31,6 +44,7 @@ from bot.ledger.model import (
     record_path,
 )
 from bot.ledger.store import record_text
+from bot.pipeline.submission import Submission
 from bot.text.digests import digest
 from dev.bench.history import REPOSITORY
 
@@ -46,9 +60,11 @@ GOALS: Final[Mapping[str, tuple[float, float]]] = {
     "events: all shown, all decided": (2.0, 8.0),
     "index of the folders of 10,000 customers": (1.0, 5.0),
     "push that changes 20 queries": (2.0, 4.0),
+    "facts between the jobs, language model": (60.0, 200.0),
 }
 """Seconds of a processor and megabytes for :data:`QUERIES` queries."""
 AT: Final = "2026-11-21T10:00:00Z"
+FACTS: Final = "facts.json"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -76,12 +92,16 @@ def measure(queries: int) -> float:
             INDEX: record_text(_index(CUSTOMERS * queries // QUERIES))
         },
         "push that changes 20 queries": lambda: dict(shards_of(path, changed).items() - before.items()),
+        "facts between the jobs, language model": lambda: {FACTS: _facts(asked).model_dump_json()},
     }
     shares = []
     for name, make in made.items():
         begun = time.process_time()
         files = make()
-        read_back(files)
+        if FACTS in files:
+            validate(Analysis, parse_json(files[FACTS].encode(), FACTS, DOCUMENT_LIMITS))
+        else:
+            read_back(files)
         seconds, megabytes = time.process_time() - begun, sum(map(len, files.values())) / 1e6
         # A small part has a share of what does not depend on the number of queries.
         goals = [goal * max(queries / QUERIES, 0.2) for goal in GOALS[name]]
@@ -191,6 +211,46 @@ def _events(queries: int) -> str:
     said = {"action": "accept", "by": "a-curator", "comment": 1}
     decided = [Decided.model_validate({**each, **said}) for each in about]
     return appended(appended(None, shown), decided)
+
+
+def _facts(found: Mapping[str, Classification]) -> Analysis:
+    """The document of a pull request with queries of forty words that were ``found`` to be so."""
+    file = "eval_sets/acme/desk/evals.yaml"
+    queries = [
+        QueryFacts.model_construct(
+            query=Query(id=f"q{place:05d}", turns=(f"query {place} " * 20,), file=file, line=place + 1),
+            key=key,
+            classification=item,
+            waits=False,
+            shortfall=None,
+            expected_tools=None,
+        )
+        for place, (key, item) in enumerate(found.items())
+    ]
+    submission = SubmissionFacts.model_construct(
+        about=Submission(customer="acme", agent="desk", folder="eval_sets/acme/desk"),
+        specification="s",
+        queries=tuple(queries),
+        ruled_out=(),
+    )
+    judged = JudgedFacts(
+        pull_request=7,
+        base="1" * 40,
+        head="2" * 40,
+        identity=Identity(backend="openai", model="m", prompt="p", samples=5),
+        submissions=(submission,),
+    )
+    return Analysis.model_construct(
+        format=FORMAT,
+        repository="o/r",
+        at=AT,
+        held=False,
+        touches=("eval_sets",),
+        judged=judged,
+        work=ClassifierWork(reused=0, classified=len(queries)),
+        impact=None,
+        remembered={},
+    )
 
 
 def _index(customers: int) -> FolderIndex:
