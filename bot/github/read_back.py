@@ -11,7 +11,7 @@ from bot.errors import InputError, OutsideError
 from bot.files.documents import decode
 from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
 from bot.files.validation import FileModel
-from bot.ledger.classifications import SHARDS
+from bot.ledger.classifications import is_shard
 from bot.ledger.counted import AgreementRecord, CountedFiles
 from bot.ledger.model import (
     ABILITIES,
@@ -85,7 +85,7 @@ def _read(snapshot: Snapshot, path: str) -> None:
         load_record(snapshot, int(record[1]))
     elif folder == FOLDER_RECORDS:
         load_folder(snapshot, path)
-    elif folder == SHARDS:
+    elif is_shard(path):
         load_shard(snapshot, path)
     elif folder in _MODELS:
         load(snapshot, path, _MODELS[folder])

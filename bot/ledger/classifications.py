@@ -35,8 +35,11 @@ from bot.taxonomy.model import Identifier
 from bot.text.compare import DECIMALS
 from bot.text.digests import digest
 
-SHARDS: Final = "classifications"
-"""The folder of all shards: those of ``pull_requests/7.json`` are in ``classifications/pull_requests/7/``."""
+SHARDS: Final = ".shards"
+"""The end of a folder of shards: those of ``pull_requests/7.json`` are in ``pull_requests.shards/7/``.
+
+A folder at the top is listed as a whole: with one for each kind, a run lists no more than the kinds that it reads.
+"""
 ROWS: Final = 64
 """The queries that a shard has at most, on average: a push that changes one query writes as many again."""
 
@@ -128,7 +131,7 @@ class StoredClassification(FileModel):
 
 
 class Shard(FileModel):
-    """``classifications/…/<shard>.json``: classifications of queries by the key of their content."""
+    """``….shards/…/<shard>.json``: classifications of queries by the key of their content."""
 
     format: Literal[1] = 1
     capabilities: Tuple[Tuple[Identifier]] = Field(default=(), description="lists of ids that rows refer to")
@@ -139,7 +142,13 @@ class Shard(FileModel):
 
 def shard_folder(path: str) -> str:
     """The folder of the shards that belong to the file at ``path`` of the ledger."""
-    return f"{SHARDS}/{path.removesuffix('.json')}"
+    top, _, rest = path.removesuffix(".json").partition("/")
+    return f"{top}{SHARDS}/{rest}" if rest else f"{top}{SHARDS}"
+
+
+def is_shard(path: str) -> bool:
+    """Whether the file at ``path`` of the ledger is a shard."""
+    return path.partition("/")[0].endswith(SHARDS)
 
 
 def shards_of(path: str, classifications: Mapping[str, Classification]) -> dict[str, str]:

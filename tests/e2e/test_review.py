@@ -265,7 +265,7 @@ def test_where_the_bot_observes_it_follows_and_holds_nothing_and_fails_no_check(
     assert len(ours(world, pull.number)) == 1
 
 
-RECORD, SHARD = "pull_requests/1.json", "classifications/pull_requests/1/0.json"
+RECORD, SHARD = "pull_requests/1.json", "pull_requests.shards/1/0.json"
 MANGLES: dict[str, tuple[str, Callable[[str], str]]] = {
     "no JSON": (RECORD, lambda text: "{"),
     "another format": (RECORD, lambda text: text.replace('"format": 2', '"format": 7')),

@@ -31,7 +31,7 @@ from bot.github.models import (
 )
 from bot.github.publish_plan import PublishInputs, PublishPlan, plan_review
 from bot.intake.query import Query
-from bot.ledger.classifications import SHARDS, shard_folder
+from bot.ledger.classifications import is_shard, shard_folder
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
 from bot.ledger.model import (
@@ -151,7 +151,7 @@ def make_releases(entries: Mapping[str, Entry], marks: Mapping[str, str]) -> tup
 
 def shards_in(ledger: Mapping[str, str]) -> dict[str, str]:
     """Path → git's id of the shards among the files of a ledger."""
-    return {path: blob_id(text) for path, text in ledger.items() if path.startswith(f"{SHARDS}/")}
+    return {path: blob_id(text) for path, text in ledger.items() if is_shard(path)}
 
 
 def classifications_of(ledger: Mapping[str, str], path: str) -> dict[str, Classification]:

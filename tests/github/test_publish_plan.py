@@ -21,7 +21,7 @@ from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.github.publish_plan import PublishPlan, find_sticky, plan_retraction
-from bot.ledger.classifications import SHARDS
+from bot.ledger.classifications import is_shard
 from bot.ledger.model import MOST_ENDPOINTS, AbilityRecord, PullRequestRecord, record_path
 from bot.text.digests import digest
 from tests.factories import make_entry
@@ -65,7 +65,7 @@ def as_before(hub: Hub) -> None:
     assert record is not None
     inside = TypeAdapter(dict[str, Checked[Classification]]).dump_python(record.classifications, mode="json")
     former = {**json.loads(hub.ledger[record_path(7)]), "format": 1, "classifications": inside}
-    hub.ledger = {path: text for path, text in hub.ledger.items() if not path.startswith(SHARDS)}
+    hub.ledger = {path: text for path, text in hub.ledger.items() if not is_shard(path)}
     hub.ledger[record_path(7)] = json.dumps(former)
 
 
@@ -84,8 +84,8 @@ def test_a_record_of_the_former_form_is_read_and_replaced() -> None:
     assert hub.record.classifications == record.classifications
     hub.review()
     assert "Accepted by `cora`" in hub.ours[0]
-    assert {path: text for path, text in hub.ledger.items() if path.startswith(SHARDS)} == {
-        path: text for path, text in present.items() if path.startswith(SHARDS)
+    assert {path: text for path, text in hub.ledger.items() if is_shard(path)} == {
+        path: text for path, text in present.items() if is_shard(path)
     }
     assert '"format": 2' in hub.ledger[record_path(7)]
     assert "classifications" not in hub.ledger[record_path(7)]

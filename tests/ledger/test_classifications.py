@@ -124,7 +124,7 @@ def test_a_row_has_no_more_than_it_needs() -> None:
 
 @pytest.mark.parametrize(("count", "names"), [(1, ["0"]), (ROWS, ["0"]), (ROWS + 1, ["0", "1"]), (4 * ROWS, "0123")])
 def test_the_number_of_shards_follows_from_that_of_the_queries(count: int, names: list[str]) -> None:
-    assert list(shards_of(PATH, many(count))) == [f"classifications/pull_requests/7/{name}.json" for name in names]
+    assert list(shards_of(PATH, many(count))) == [f"pull_requests.shards/7/{name}.json" for name in names]
 
 
 def test_more_than_sixteen_shards_have_names_of_two_digits() -> None:

@@ -91,7 +91,7 @@ class After:
 
     @property
     def records(self) -> Mapping[int, PullRequestRecord]:
-        texts = [text for path, text in self.hub.ledger.items() if path.startswith(FOLDER)]
+        texts = [text for path, text in self.hub.ledger.items() if path.startswith(f"{FOLDER}/")]
         found = [PullRequestRecord.model_validate_json(text, strict=False) for text in texts]
         return {item.pull_request: item for item in found}
 

@@ -14,7 +14,7 @@ from bot.classifier.model import CalledTools, Consensus, Finding, InferenceReque
 from bot.config import CONFIG_FILE, load_config
 from bot.files.snapshot import WorkingTree
 from bot.ledger.classifications import SHARDS
-from bot.ledger.model import BRANCH, folder_path
+from bot.ledger.model import BRANCH, FOLDER, folder_path
 from bot.taxonomy.loading import TAXONOMY_FILE
 from tests.factories import REPOSITORY, make_taxonomy
 from tests.reconcile import runs
@@ -26,6 +26,7 @@ TAXONOMY = make_taxonomy(*(f"group-{number // 10}.capability-{number}" for numbe
 MOST = load_config(WorkingTree(REPOSITORY), None).limits.queries
 LARGE = MOST if "INCUMBENT_LONG" in os.environ else MOST // 25
 AGENT = ("acme", "desk")
+OWN = f"{FOLDER}{SHARDS}/"
 
 
 class Drawing:
@@ -98,7 +99,7 @@ def test_a_large_eval_set_is_reviewed_decided_and_reconciled(
     assert len(entries) > 1
     files = hub.repository.files(BRANCH)
     assert folder_path("eval_sets/acme/desk") in files
-    assert not [path for path in files if path.startswith(f"{SHARDS}/pull_requests/")]
+    assert shards_of(hub) == {}
     before = hub.repository.branches[BRANCH]
     assert reconcile(hub)
     assert Drawing.asked == LARGE + 5
@@ -106,4 +107,4 @@ def test_a_large_eval_set_is_reviewed_decided_and_reconciled(
 
 
 def shards_of(hub: Hub) -> dict[str, str]:
-    return {path: said for path, said in hub.repository.files(BRANCH).items() if path.startswith(f"{SHARDS}/pull")}
+    return {path: said for path, said in hub.repository.files(BRANCH).items() if path.startswith(OWN)}

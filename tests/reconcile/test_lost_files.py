@@ -9,8 +9,8 @@ from bot.files.snapshot import ReadingLimits
 from bot.github import git_state
 from bot.github.notices import LOST
 from bot.ledger import store
-from bot.ledger.classifications import SHARDS
-from bot.ledger.model import BRANCH, FOLDER_RECORDS, RECONCILED, folder_path, record_path
+from bot.ledger.classifications import shard_folder
+from bot.ledger.model import BRANCH, RECONCILED, folder_path, record_path
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import agent_files, config_text, imported, platform_files, reconcile, review, text_of
 
@@ -123,8 +123,8 @@ def test_of_a_folder_what_cannot_be_read_is_found_again(hub: Hub, part: str) -> 
     hub.merge(pull, "cora", False)
     assert reconcile(hub)
     files = dict(hub.repository.files(BRANCH))
-    (shard,) = [path for path in files if path.startswith(f"{SHARDS}/{FOLDER_RECORDS}/")]
     record = folder_path("eval_sets/acme/desk")
+    shard = f"{shard_folder(record)}/0.json"
     mangle(hub, {"record": record, "shard": shard, "reconciled": RECONCILED}[part])
     hub.push(MAIN, {"config/curation.yaml": config_text(curators=["cora"], ceiling=99)})
     assert reconcile(hub)
