@@ -155,7 +155,7 @@ def admit_merged(tip: RunState) -> Staged:
     comments = {pull.number: tip.github.comments(pull.number) for pull in over if pull.number not in spoken}
     comments |= {number: tip.github.said_on(number) for number in sorted(spoken)}
     ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
-    lost = [pull for pull in pulls if pull.number in {*recorded_numbers(tip.ledger)} - records.keys()]
+    lost = _lost(tip, pulls, records)
     comments |= {pull.number: tip.github.comments(pull.number) for pull in lost}
     offers = {pull.number for pull in pulls if is_offer(pull.branch)}
     offers |= {item.pull_request for item in tip.suggestions.refusals}
@@ -169,7 +169,7 @@ def admit_merged(tip: RunState) -> Staged:
         ended=tuple(sorted(ended)),
         merges=frozenset(pull.number for pull in pulls if pull.merge is not None),
         over=over,
-        lost=tuple(lost),
+        lost=lost,
         unmerged=tuple(pull for pull in pulls if pull.merge is None),
         ledger=tip.ledger_commit,
         index=index_of(tip.ledger),
@@ -227,6 +227,16 @@ def _over(
     """The pull requests with queries that needed a person, and of which none is there any more."""
     noted = [(number, record.merged.commit) for number, record in sorted(records.items()) if record.merged is not None]
     return tuple(found[commit] for number, commit in noted if number not in spoken and commit in found)
+
+
+def _lost(
+    tip: RunState, pulls: Sequence[PullRequest], records: Mapping[int, PullRequestRecord]
+) -> tuple[PullRequest, ...]:
+    """The closed pull requests whose record cannot be read; that of an open one is made again by its next review."""
+    known = {pull.number: pull for pull in pulls}
+    numbers = [number for number in recorded_numbers(tip.ledger) if number not in records]
+    found = [known.get(number) or tip.github.find_pull_request(number) for number in numbers]
+    return tuple(pull for pull in found if pull is not None and pull.closed)
 
 
 def _is_known(commit: str, reconciled: Reconciled | None, tip: RunState) -> bool:
