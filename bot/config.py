@@ -215,6 +215,11 @@ CONFIG_FILE = "config/curation.yaml"
 RESULT_FILES = ReadingLimits(file_bytes=128_000_000, nesting_depth=100, nodes=10_000_000)
 """Limits for what runners write: the answers of a large set are in it."""
 REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1_000_000)
+LEDGER_FILES = ReadingLimits(file_bytes=100_000_000, nesting_depth=100, nodes=10_000_000)
+"""Limits for the ledger's files.
+
+GitHub takes no larger file: whatever limits of the input a config sets, what can be written can be read.
+"""
 
 # An entry, and with it a tombstone, contains a customer's expectation a few levels deeper.
 DEEPEST_CUSTOMER_FILE = REVIEWED_FILES.nesting_depth - 10

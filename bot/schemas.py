@@ -22,6 +22,7 @@ from bot.github.publication import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.incumbent import EvalSetFile
+from bot.ledger.classifications import Shard
 from bot.ledger.counted import AgreementRecord, CountedFiles
 from bot.ledger.model import (
     AbilityRecord,
@@ -103,6 +104,7 @@ SCHEMAS: dict[str, Any] = {
     "ledger-models": ModelRecord,
     "ledger-agreement": AgreementRecord,
     "ledger-agreement-files": CountedFiles,
+    "ledger-classifications": Shard,
     "ledger-folder": FolderRecord,
     "ledger-folders": FolderIndex,
     "ledger-reconciled": Reconciled,

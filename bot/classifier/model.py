@@ -91,16 +91,16 @@ class Judgement:
 
 
 @lru_cache(maxsize=100_000)
-def _shared(value: bool, confidence: float, path: Path) -> Judgement:
+def shared_judgement(value: bool, confidence: float, path: Path) -> Judgement:
+    """The judgement with these parts; equal ones are one object, as a history has hundreds of thousands."""
     return Judgement(value, confidence, path)
 
 
 def _interned(value: object, validate: ValidatorFunctionWrapHandler) -> Judgement:
-    """Equal judgements that are read are one object, since a history has hundreds of thousands."""
     if isinstance(value, Judgement):
         return value
     found: Judgement = validate(value)
-    return _shared(found.value, found.confidence, found.path)
+    return shared_judgement(found.value, found.confidence, found.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,10 @@ class Findings(FileModel):
 
     def __or__(self, other: Findings) -> Findings:
         """These findings and ``other``, which takes precedence."""
-        return Findings(capabilities=self.capabilities | other.capabilities, tools=self.tools | other.tools)
+        # Both were validated when they were made.
+        return Findings.model_construct(
+            capabilities=self.capabilities | other.capabilities, tools=self.tools | other.tools
+        )
 
     def under(self, questions: Mapping[str, str]) -> Findings:
         """These findings, with answers to former questions also as answers to the new ones, unless these were asked.
@@ -293,10 +296,23 @@ class Findings(FileModel):
         )
 
     def _calls(self, tools: Sequence[Tool]) -> CalledTools | None:
-        """The stored calls for ``tools``, if all tools that they name are among these."""
+        """The stored calls for ``tools``, if all tools that they name are among these; digests stand for their names.
+
+        The ledger has digests: it keeps no text from outside.
+        """
         kept = self.tools.get(tools_digest(tools)) if tools else None
-        names = {tool.name for tool in tools}
-        return kept if kept is not None and all(step.keys() <= names for step in kept.steps) else None
+        if kept is None:
+            return None
+        names = names_by_digest(tool.name for tool in tools)
+        if not all(step.keys() <= names.keys() for step in kept.steps):
+            return None
+        return replace(kept, steps=tuple({names[name]: share for name, share in step.items()} for step in kept.steps))
+
+
+def names_by_digest(names: Iterable[str]) -> dict[str, str]:
+    """The ``names`` of tools by themselves, and by their digests."""
+    found = list(names)
+    return {digest(name): name for name in found} | {name: name for name in found}
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
 import random
 import tempfile
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import click
 from pydantic import BaseModel
@@ -161,6 +162,8 @@ def ci_command(
     event = read_event(event_name, with_repository(event_name, _payload(event_file), environment))
     with tempfile.TemporaryDirectory(prefix="incumbent-") as folder:
         world = replace(_world(Path(folder), event, environment), has_site=site is not None)
+        lost = _LostFiles()
+        logging.getLogger(_LEDGER).addHandler(lost)
         try:
             if step in ("analyse", "both"):
                 opener = _opener(models, name_model, again=event.seeks)
@@ -173,6 +176,7 @@ def ci_command(
                 return 0
             publication = _publish(event, world, document, login, environment, dry_run, site)
         finally:
+            logging.getLogger(_LEDGER).removeHandler(lost)
             world.store.close()
     _report(publication, environment, dry_run, as_json)
     if publication.incomplete is not None:
@@ -182,6 +186,23 @@ def ci_command(
         # The check shows how the review ended: the job itself succeeded.
         return 0
     return publication.result.exit_code
+
+
+_LEDGER: Final = "bot.ledger.store"
+
+
+class _LostFiles(logging.Handler):
+    """Writes to the log of the job which files of the ledger are lost, each once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._named: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if message not in self._named:
+            self._named.add(message)
+            log(message, error=True)
 
 
 def _with_way_out(stopped: StoppedFacts) -> str:
@@ -371,7 +392,8 @@ def _analyse(
     if isinstance(found, str):
         say(f"nothing to analyse: {found}")
         return
-    _write(document, found.model_dump_json(indent=1) + "\n", "w")
+    # Without indentation: that of a large eval set would make it too large to be read.
+    _write(document, found.model_dump_json() + "\n", "w")
     say(f"{found.work.classified} queries classified, {found.work.reused} known from before; facts in {document}")
     for backend in opener.opened:
         show_usage(backend)

@@ -50,7 +50,7 @@ from bot.github.head_changes import (
 from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.models import IssueComment
 from bot.intake.query import missing_fixtures
-from bot.ledger.keys import key_of, with_findings
+from bot.ledger.keys import key_of, with_findings, with_tool_names
 from bot.ledger.model import PullRequestRecord
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, classify_package, fixtures_of, load_platform, unsettled
@@ -180,11 +180,19 @@ def classify_all(
         declared = declared_values(platform.taxonomy, specification)
         # What somebody wrote into the ledger that no classifier says is not known.
         before = {
-            query.id: known[keys[query.id]]
+            id: item
             for query in queries
-            if keys[query.id] in known
+            if (id := query.id)
+            and (kept := known.get(keys[id])) is not None
             and not any(
-                impossible(query, expected[query.id], known[keys[query.id]], platform.taxonomy, backend, declared)
+                impossible(
+                    query,
+                    expected[id],
+                    item := with_tool_names(kept, specification),
+                    platform.taxonomy,
+                    backend,
+                    declared,
+                )
             )
         }
         found = classify_package(platform, package, backend, progress, before, line=line)

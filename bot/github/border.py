@@ -41,7 +41,7 @@ from bot.taxonomy.model import Capability, Taxonomy
 Kind: TypeAlias = Literal["derived", "bounded", "text"]
 
 
-class Rule(NamedTuple):
+class Trust(NamedTuple):
     """What holds of a field and of all that is in it: its ``kind``, and ``how`` it is derived, bounded or shown."""
 
     kind: Kind
@@ -50,98 +50,104 @@ class Rule(NamedTuple):
 
 PARTS: Final = None
 """In the place of a rule: the field is made of others, each of which has one."""
-_GIT: Final = Rule("derived", "git: names and ids of the commit's files, not their contents")
-_OWN: Final = Rule("bounded", "counts for this pull request alone; read again from the merged files before it enters")
-_SHOWN: Final = Rule("text", "shown escaped, in code spans; decides nothing")
-_NUMBER: Final = Rule("text", "a number that is shown; decides nothing")
-_SAID: Final = Rule("bounded", "what a classifier may say: by `source`, rules, counts and the config; classified again")
+_GIT: Final = Trust("derived", "git: names and ids of the commit's files, not their contents")
+_OWN: Final = Trust("bounded", "counts for this pull request alone; read again from the merged files before it enters")
+_SHOWN: Final = Trust("text", "shown escaped, in code spans; decides nothing")
+_NUMBER: Final = Trust("text", "a number that is shown; decides nothing")
+_SAID: Final = Trust(
+    "bounded", "what a classifier may say: by `source`, rules, counts and the config; classified again"
+)
 
-FIELDS: Final[Mapping[str, Rule | None]] = MappingProxyType(
+FIELDS: Final[Mapping[str, Trust | None]] = MappingProxyType(
     {
-        "Analysis.format": Rule("bounded", "this version's alone"),
-        "Analysis.repository": Rule("derived", "the event's, or the run refuses"),
-        "Analysis.at": Rule("derived", "git: the committer's time of the head"),
-        "Analysis.held": Rule("derived", "config, GitHub and the ledger: whether a first contribution waits"),
+        "Analysis.format": Trust("bounded", "this version's alone"),
+        "Analysis.repository": Trust("derived", "the event's, or the run refuses"),
+        "Analysis.at": Trust("derived", "git: the committer's time of the head"),
+        "Analysis.held": Trust("derived", "config, GitHub and the ledger: whether a first contribution waits"),
         "Analysis.touches": _GIT,
         "Analysis.judged": PARTS,
         "Analysis.work": PARTS,
-        "Analysis.impact": Rule("text", "shown as what was measured; a change of taxonomy or config must have one"),
-        "Analysis.follows": Rule("bounded", "the reviewed set under other ids of the reviewed taxonomy, byte for byte"),
-        "Analysis.remembered": Rule("bounded", "a language model's answers, for this pull request alone"),
-        "JudgedFacts.pull_request": Rule("derived", "the event's, or the run refuses"),
-        "JudgedFacts.base": Rule("derived", "git: the newest commit; taxonomy and config must be the same there"),
-        "JudgedFacts.head": Rule("derived", "git: the pull request's, or the run refuses"),
-        "JudgedFacts.identity": Rule("derived", "the config's, or the run refuses"),
+        "Analysis.impact": Trust("text", "shown as what was measured; a change of taxonomy or config must have one"),
+        "Analysis.follows": Trust(
+            "bounded", "the reviewed set under other ids of the reviewed taxonomy, byte for byte"
+        ),
+        "Analysis.remembered": Trust("bounded", "a language model's answers, for this pull request alone"),
+        "JudgedFacts.pull_request": Trust("derived", "the event's, or the run refuses"),
+        "JudgedFacts.base": Trust("derived", "git: the newest commit; taxonomy and config must be the same there"),
+        "JudgedFacts.head": Trust("derived", "git: the pull request's, or the run refuses"),
+        "JudgedFacts.identity": Trust("derived", "the config's, or the run refuses"),
         "JudgedFacts.submissions": PARTS,
         "JudgedFacts.problems": _SHOWN,
         "JudgedFacts.set_changes": PARTS,
-        "JudgedFacts.departing": Rule("derived", "git and the queries: entries whose eval set changes, without them"),
+        "JudgedFacts.departing": Trust("derived", "git and the queries: entries whose eval set changes, without them"),
         "ChangedEntryFile.file": _GIT,
         "ChangedEntryFile.buried": _GIT,
-        "ChangedEntryFile.eviction": Rule("bounded", "counts where it gives the head's file, byte for byte"),
+        "ChangedEntryFile.eviction": Trust("bounded", "counts where it gives the head's file, byte for byte"),
         "SubmissionFacts.about": PARTS,
         "SubmissionFacts.specification": _OWN,
         "SubmissionFacts.queries": PARTS,
-        "SubmissionFacts.ruled_out": Rule("bounded", "capabilities of the taxonomy; derived again after the merge"),
-        "Submission.customer": Rule("derived", "its folder, which the head has and changes"),
-        "Submission.agent": Rule("derived", "its folder, which the head has and changes"),
-        "Submission.folder": Rule("derived", "git: one that the head has and changes, or the run refuses"),
-        "Submission.queries": Rule("derived", "those of the facts beside it"),
+        "SubmissionFacts.ruled_out": Trust("bounded", "capabilities of the taxonomy; derived again after the merge"),
+        "Submission.customer": Trust("derived", "its folder, which the head has and changes"),
+        "Submission.agent": Trust("derived", "its folder, which the head has and changes"),
+        "Submission.folder": Trust("derived", "git: one that the head has and changes, or the run refuses"),
+        "Submission.queries": Trust("derived", "those of the facts beside it"),
         "Submission.problems": _SHOWN,
         "Submission.notes": _SHOWN,
         "Submission.tools": _SHOWN,
-        "Submission.prefix": Rule("derived", "customer and agent, or the run refuses"),
-        "Submission.moved_from": Rule("bounded", "a folder from which files go and that the head lacks"),
+        "Submission.prefix": Trust("derived", "customer and agent, or the run refuses"),
+        "Submission.moved_from": Trust("bounded", "a folder from which files go and that the head lacks"),
         "QueryFacts.query": PARTS,
-        "QueryFacts.key": Rule("derived", "text, agent, taxonomy and classifier"),
+        "QueryFacts.key": Trust("derived", "text, agent, taxonomy and classifier"),
         "QueryFacts.classification": PARTS,
-        "QueryFacts.waits": Rule("derived", "the regression set"),
+        "QueryFacts.waits": Trust("derived", "the regression set"),
         "QueryFacts.shortfall": _SHOWN,
         "QueryFacts.expected_tools": _OWN,
         "Query.id": _OWN,
         "Query.turns": _OWN,
         "Query.expected": _OWN,
         "Query.setup": _OWN,
-        "Query.file": Rule("bounded", "a file of the head in the agent's folder, or the run refuses"),
+        "Query.file": Trust("bounded", "a file of the head in the agent's folder, or the run refuses"),
         "Query.line": _NUMBER,
         "Classification.judgements": _SAID,
-        "Classification.off_taxonomy": Rule("bounded", "`exactly-one` groups of the taxonomy"),
-        "Classification.arbitrated": Rule("bounded", "capabilities of the taxonomy"),
+        "Classification.off_taxonomy": Trust("bounded", "`exactly-one` groups of the taxonomy"),
+        "Classification.arbitrated": Trust("bounded", "capabilities of the taxonomy"),
         "Classification.attempt": _SAID,
         "Classification.basis": _SAID,
         "Classification.unfamiliar": _SAID,
         "Classification.contradiction": _SAID,
-        "Classification.findings": Rule("bounded", "none, unless the config names a language model"),
+        "Classification.findings": Trust("bounded", "none, unless the config names a language model"),
         "ClassifierWork.reused": _NUMBER,
         "ClassifierWork.classified": _NUMBER,
-        "ClassifierWork.stopped": Rule("text", "shown in a code span; without verdicts a run is incomplete anyway"),
+        "ClassifierWork.stopped": Trust("text", "shown in a code span; without verdicts a run is incomplete anyway"),
         "ClassifierWork.usage": _NUMBER,
-        "ClassifierWork.abilities": Rule("bounded", "full ones of the config's endpoint, which refuses what it cannot"),
-        "Inventory.format": Rule("bounded", "this version's alone"),
-        "Inventory.repository": Rule("derived", "the event's, or the run refuses"),
-        "Inventory.base": Rule("derived", "git: the newest commit; what the facts rest on must be the same there"),
-        "Inventory.at": Rule("derived", "git: the time of that commit"),
-        "Inventory.since": Rule("derived", "the ledger"),
-        "Inventory.identity": Rule("derived", "the config's, or the run refuses"),
-        "Inventory.merges": Rule("derived", "git, and the files of each merge"),
-        "Inventory.submissions": Rule("derived", "the merged files; classifications alone are taken, by key"),
-        "Inventory.unchanged": Rule("derived", "the ledger's index and git"),
-        "Inventory.trees": Rule("derived", "git"),
-        "Inventory.conditions": Rule("derived", "git, the ledger, the config and the code"),
-        "Inventory.departed": Rule("derived", "the merged files and the regression set"),
-        "Inventory.unread": Rule("derived", "the merged files"),
-        "Inventory.problems": Rule("derived", "the merged files"),
+        "ClassifierWork.abilities": Trust(
+            "bounded", "full ones of the config's endpoint, which refuses what it cannot"
+        ),
+        "Inventory.format": Trust("bounded", "this version's alone"),
+        "Inventory.repository": Trust("derived", "the event's, or the run refuses"),
+        "Inventory.base": Trust("derived", "git: the newest commit; what the facts rest on must be the same there"),
+        "Inventory.at": Trust("derived", "git: the time of that commit"),
+        "Inventory.since": Trust("derived", "the ledger"),
+        "Inventory.identity": Trust("derived", "the config's, or the run refuses"),
+        "Inventory.merges": Trust("derived", "git, and the files of each merge"),
+        "Inventory.submissions": Trust("derived", "the merged files; classifications alone are taken, by key"),
+        "Inventory.unchanged": Trust("derived", "the ledger's index and git"),
+        "Inventory.trees": Trust("derived", "git"),
+        "Inventory.conditions": Trust("derived", "git, the ledger, the config and the code"),
+        "Inventory.departed": Trust("derived", "the merged files and the regression set"),
+        "Inventory.unread": Trust("derived", "the merged files"),
+        "Inventory.problems": Trust("derived", "the merged files"),
         "Inventory.work": PARTS,
-        "Inventory.candidates": Rule("text", "drafted in a pull request that people merge, once a week"),
+        "Inventory.candidates": Trust("text", "drafted in a pull request that people merge, once a week"),
         "Inventory.renewals": PARTS,
-        "RenewalFacts.entry": Rule("derived", "the entries that taxonomy, config and corrections make due"),
-        "RenewalFacts.before": Rule("derived", "the entry"),
-        "RenewalFacts.carried": Rule("derived", "the taxonomies of the default branch"),
-        "RenewalFacts.asked": Rule("derived", "the capabilities that differ"),
-        "RenewalFacts.key": Rule("derived", "text, agent, taxonomy and classifier"),
+        "RenewalFacts.entry": Trust("derived", "the entries that taxonomy, config and corrections make due"),
+        "RenewalFacts.before": Trust("derived", "the entry"),
+        "RenewalFacts.carried": Trust("derived", "the taxonomies of the default branch"),
+        "RenewalFacts.asked": Trust("derived", "the capabilities that differ"),
+        "RenewalFacts.key": Trust("derived", "text, agent, taxonomy and classifier"),
         "RenewalFacts.classification": PARTS,
         "RenewalFacts.shortfall": _SHOWN,
-        "RenewalFacts.kept": Rule("derived", "the entry and the merged files"),
+        "RenewalFacts.kept": Trust("derived", "the entry and the merged files"),
     }
 )
 """Class and field of a document → its rule; ``PARTS`` where the class below it has rules of its own."""

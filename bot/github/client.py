@@ -74,6 +74,8 @@ _PROTECTED = re.compile(
 """GitHub's message if a rule of the branch refuses."""
 
 
+SENT_AT_ONCE: Final = 5_000_000
+"""Characters of files in one request, if they are several: GitHub may refuse a request that is much larger."""
 TRIES: Final = 5
 """How often what lost a race is done again."""
 
@@ -341,12 +343,21 @@ class GitHubClient:
     def _commit(
         self, files: Sequence[tuple[str, str | None]], message: str, tree: str | None, parents: Sequence[str]
     ) -> MadeCommit:
-        """Make a commit of ``tree`` with the changed ``files``."""
-        base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
-        changed = [tree_item(path, text) for path, text in files]
-        made = str(self._ask("POST", "/git/trees", body={**base, "tree": changed})["sha"])
-        body = {"message": message, "tree": made, "parents": list(parents)}
-        return MadeCommit(str(self._ask("POST", "/git/commits", body=body)["sha"]), made)
+        """Make a commit of ``tree`` with the changed ``files``; many are sent in several requests."""
+        lots: list[list[dict[str, Any]]] = [[]]
+        size = 0
+        for path, text in files:
+            size += len(text or "")
+            if size > SENT_AT_ONCE and lots[-1]:
+                lots.append([])
+                size = len(text or "")
+            lots[-1].append(tree_item(path, text))
+        for lot in lots:
+            base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
+            tree = str(self._ask("POST", "/git/trees", body={**base, "tree": lot})["sha"])
+        assert tree is not None
+        body = {"message": message, "tree": tree, "parents": list(parents)}
+        return MadeCommit(str(self._ask("POST", "/git/commits", body=body)["sha"]), tree)
 
     def _point(self, branch: str, before: str | None, tip: str) -> None:
         """Move ``branch`` from ``before`` to ``tip``; raises :class:`LostRaceError` if it is elsewhere."""

@@ -364,6 +364,8 @@ def _decision(
 def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, context: DecisionContext) -> Displayed | str:
     """The display of ``entry`` when ``comment`` was written, or why there is none to decide on."""
     shown = context.displayed.get(entry)
+    if context.lost:
+        return "the ledger lost which verdict was displayed when this was written. Read it, and say so again."
     # Times are whole seconds: no one reads and answers within one.
     if shown is None or shown.since >= comment.created_at:
         return "its verdict was not displayed yet when this was written. Read it, and say so again."

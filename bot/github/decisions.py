@@ -61,7 +61,7 @@ class DecisionContext:
 
     ``judge`` takes decisions, contents that were rejected in a comment that has changed, and corrections of tags;
     ``corrections`` are those that apply.  Once the pull request is ``merged``, commands on entries are processed
-    elsewhere.
+    elsewhere.  ``lost``: the ledger's record of it cannot be read.
     """
 
     judge: Callable[[Sequence[DecisionRecord], Collection[str], Corrections], ReviewJudgement]
@@ -70,6 +70,7 @@ class DecisionContext:
     authority: Authority
     corrections: Corrections = field(default_factory=dict)
     merged: bool = False
+    lost: bool = False
 
     def refusal(self, verb: Verb, comment: IssueComment) -> str | None:
         """Why the author of ``comment`` may not use ``verb``."""

@@ -7,12 +7,13 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from bot.classifier.model import Backend, Classification
-from bot.config import REVIEWED_FILES
-from bot.errors import InputError, UsageError
+from bot.config import LEDGER_FILES, REVIEWED_FILES
+from bot.errors import UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
 from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot, ObjectStore
@@ -55,8 +56,9 @@ from bot.ledger.model import (
     Rejection,
     SuggestionRecord,
     folder_path,
+    record_path,
 )
-from bot.ledger.store import load_folder, load_record, readable
+from bot.ledger.store import if_readable, load_classifications, load_folder, load_record, readable, shard_ids
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS
 from bot.text.digests import digest
@@ -168,37 +170,54 @@ def pull_request_state(
 
 
 def text_of(ledger: CommitSnapshot | None, path: str) -> str | None:
-    """The text of a ledger file, if it exists."""
+    """The text of a ledger file, if it exists and is not too large."""
     if ledger is None or not ledger.exists(path):
         return None
     ledger.prepare([path])
-    return ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace")
+    content = if_readable(partial(ledger.read, path, LEDGER_FILES))
+    return None if content is None else content.decode("utf-8", "replace")
 
 
 def record_of(ledger: CommitSnapshot | None, number: int | None) -> PullRequestRecord | None:
-    """The record of pull request ``number``; a corrupt one counts as missing: its facts are found out again."""
-    try:
-        return None if number is None else load_record(ledger, number)
-    except InputError:
-        return None
+    """The record of pull request ``number`` with its shards; a corrupt one is lost."""
+    record = None if number is None else _bare_record(ledger, number)
+    return None if record is None else _with_shards(ledger, record_path(record.pull_request), record)
 
 
 def records_of(ledger: CommitSnapshot | None) -> dict[int, PullRequestRecord]:
-    """The records of all pull requests, by number."""
-    names = [PurePosixPath(path).stem for path in (() if ledger is None else ledger.paths(FOLDER))]
-    numbers = sorted(int(name) for name in names if _NUMBER.fullmatch(name))
-    found = {number: record_of(ledger, number) for number in numbers}
+    """The records of all pull requests, by number, without their shards."""
+    found = {number: _bare_record(ledger, number) for number in recorded_numbers(ledger)}
     return {number: record for number, record in found.items() if record is not None}
+
+
+def recorded_numbers(ledger: CommitSnapshot | None) -> list[int]:
+    """The pull requests that the ledger has a record of, readable or not."""
+    names = [PurePosixPath(path).stem for path in (() if ledger is None else ledger.paths(FOLDER))]
+    return sorted(int(name) for name in names if _NUMBER.fullmatch(name))
+
+
+def _bare_record(ledger: CommitSnapshot | None, number: int) -> PullRequestRecord | None:
+    return if_readable(lambda: load_record(ledger, number))
+
+
+_Sharded = TypeVar("_Sharded", PullRequestRecord, Reconciled, FolderRecord)
+
+
+def _with_shards(ledger: CommitSnapshot | None, path: str, record: _Sharded) -> _Sharded:
+    """``record`` at ``path`` with its classifications; one of the former format may have some inside."""
+    found = {**record.classifications, **load_classifications(ledger, path)}
+    return record.model_copy(update={"classifications": found})
 
 
 def reconciled_of(ledger: CommitSnapshot | None) -> Reconciled | None:
     """How far the default branch was reconciled; without a readable record new queries need a person."""
-    return readable(ledger, RECONCILED, Reconciled)
+    found = readable(ledger, RECONCILED, Reconciled)
+    return None if found is None else _with_shards(ledger, RECONCILED, found)
 
 
 def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
     """The rejections from pull requests that have been merged."""
-    reconciled = reconciled_of(ledger)
+    reconciled = readable(ledger, RECONCILED, Reconciled)
     known = () if reconciled is None else reconciled.rejections
     given = [
         Rejection(pull_request=record.pull_request, decision=item)
@@ -243,8 +262,7 @@ def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
 def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str, FolderRecord | None]:
     """Path → the record of a folder, for all ``but`` these paths; ``None`` for a corrupt file."""
     paths = () if ledger is None else [path for path in ledger.paths(FOLDER_RECORDS) if path not in but]
-    if ledger is not None:
-        ledger.prepare(paths)
+    _prepare(ledger, paths)
     return {path: _folder_at(ledger, path) for path in paths}
 
 
@@ -256,15 +274,18 @@ def folder_record(ledger: CommitSnapshot | None, folder: str) -> FolderRecord | 
 
 def prepare_folders(ledger: CommitSnapshot | None, folders: Collection[str]) -> None:
     """Fetch the records of ``folders`` in one request, before they are read."""
+    _prepare(ledger, [folder_path(folder) for folder in folders])
+
+
+def _prepare(ledger: CommitSnapshot | None, paths: Collection[str]) -> None:
+    """Fetch the files at ``paths`` and their shards in one request."""
     if ledger is not None:
-        ledger.prepare([folder_path(folder) for folder in folders])
+        ledger.prepare([*paths, *shard_ids(ledger, paths)])
 
 
 def _folder_at(ledger: CommitSnapshot | None, path: str) -> FolderRecord | None:
-    try:
-        return load_folder(ledger, path)
-    except InputError:
-        return None
+    found = if_readable(lambda: load_folder(ledger, path))
+    return None if found is None else _with_shards(ledger, path, found)
 
 
 def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
@@ -306,8 +327,11 @@ def known_in_group(
     """
     found: dict[str, Classification] = {}
     disputed: set[str] = set()
-    for record in records_of(ledger).values():
-        if is_part(record.head):
+    numbers = recorded_numbers(ledger)
+    _prepare(ledger, [record_path(number) for number in numbers])
+    for number in numbers:
+        record = record_of(ledger, number)
+        if record is not None and is_part(record.head):
             known = record.known_to(version)
             disputed.update(key for key, item in known.items() if found.setdefault(key, item) != item)
     return {key: item for key, item in found.items() if key not in disputed}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from bot.github.read_back import read_back
 from bot.ledger.model import CommentKey
 from bot.ledger.people import BOT, GHOST, is_bot
 from bot.ledger.store import README
@@ -178,7 +179,11 @@ class WriteLedger:
 
     @staticmethod
     def of(parent: str | None, files: Mapping[str, str | None], message: str) -> WriteLedger:
-        """The write of ``files`` by path; a new branch gets a file that explains it."""
+        """The write of ``files`` by path; a new branch gets a file that explains it.
+
+        Raises :class:`bot.errors.OutsideError` if later runs could not read one of them.
+        """
+        read_back(files)
         said = {"README.md": README, **files} if parent is None else files
         return WriteLedger(parent=parent, files=tuple(sorted(said.items())), message=message)
 

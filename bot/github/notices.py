@@ -23,6 +23,10 @@ from bot.results.history import EntryHistory, evidence
 from bot.text.compare import text_key
 from bot.text.secrets import holds_secret
 
+LOST = (
+    "The ledger lost its record of this pull request: the file cannot be read. Decisions that were given here before "
+    "no longer count: give the commands again."
+)
 SHOWN = 5
 """The most decisions of a kind that are named; the rest are counted."""
 
@@ -35,13 +39,17 @@ def notices_of(
     ended: Sequence[Ended] = (),
     author: Author = UNKNOWN_AUTHOR,
     known: Mapping[str, EntryHistory] = MappingProxyType({}),
+    *,
+    lost: bool = False,
 ) -> tuple[str, ...]:
     """The notices above the verdicts, most important first; all texts are escaped.
 
     ``analysis`` is that of the head, if it is not merged yet; ``ended`` are corrections that no longer count;
-    ``author`` opened the pull request; ``known`` is what release runs say of entries.
+    ``author`` opened the pull request; ``known`` is what release runs say of entries; ``lost``: the ledger's record of
+    the pull request cannot be read.
     """
-    notices = [] if analysis is None else _of_head(judgement, outcome, analysis)
+    notices = [LOST] if lost else []
+    notices += [] if analysis is None else _of_head(judgement, outcome, analysis)
     notices += _corrected(judgement, ended)
     notices += _void(judgement, outcome)
     notices += _unheard(judgement)

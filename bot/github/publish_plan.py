@@ -54,7 +54,7 @@ from bot.ledger.model import (
     Showing,
     record_path,
 )
-from bot.ledger.store import record_text
+from bot.ledger.store import record_text, shard_changes
 from bot.pipeline.review import Platform
 from bot.report.escaping import code
 from bot.report.review_comment import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
@@ -76,11 +76,12 @@ class PublishInputs:
     """The state of GitHub and the ledger for a plan.
 
     ``login`` is the bot's account; ``ledger`` the commit of the ledger branch, ``record`` its record of this pull
-    request; ``run`` the page of this run, and ``has_site`` whether it keeps the page of what the pull request would
-    change; ``product`` the address of the product's files, ``version`` the digest of its code.  ``previous`` are
-    earlier rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
-    ``abilities`` the recorded ones of endpoints, ``refused`` the evictions by hand that people refused before,
-    ``histories`` what release runs say of entries.
+    request (``lost``: it cannot be read), and ``shards`` the ids of its shards by path; ``run`` the page of this run,
+    and ``has_site`` whether it keeps the page of what the pull request would change; ``product`` the address of the
+    product's files, ``version`` the digest of its code.  ``previous`` are earlier rejections, ``corrections`` the
+    recorded ones of the present texts, ``events`` the file of events so far, ``abilities`` the recorded ones of
+    endpoints, ``refused`` the evictions by hand that people refused before, ``histories`` what release runs say of
+    entries.
     """
 
     login: str
@@ -90,6 +91,8 @@ class PublishInputs:
     ledger: str | None
     record: PullRequestRecord | None
     run: str | None
+    lost: bool = False
+    shards: Mapping[str, str] = field(default_factory=dict)
     product: str | None = None
     version: str | None = None
     has_site: bool = False
@@ -137,6 +140,7 @@ def plan_review(
         author=author,
         authority=Authority(curators=platform.config.curators, permission=permission),
         corrections=corrections,
+        lost=inputs.lost,
     )
     if observing:
         unheard = Read(cursor=record.cursor, reviews=record.reviews)
@@ -156,7 +160,9 @@ def plan_review(
     report = PullRequestReport(
         commit=facts.head,
         digest=showing.digest,
-        notices=notices_of(judgement, outcome, record, analysis, inputs.corrections.ended, author, inputs.histories),
+        notices=notices_of(
+            judgement, outcome, record, analysis, inputs.corrections.ended, author, inputs.histories, lost=inputs.lost
+        ),
         problems=facts.problems,
         review=judgement.review,
         run=inputs.run,
@@ -327,10 +333,11 @@ def _ledger(
     }
     # Queries that were not read keep their record.
     partial = judged.problems or analysis.held or any(item.unclassified for item in judged.submissions)
+    path = record_path(inputs.pull.number)
+    shards = shard_changes(path, {**(record.known_to(inputs.version) if partial else {}), **found}, inputs.shards)
     new = record.model_copy(
         update={
             "head": judged.head,
-            "classifications": {**(record.known_to(inputs.version) if partial else {}), **found},
             "version": inputs.version,
             "texts": {**record.texts, **judgement.texts},
             "changes": changes_of(judgement, record),
@@ -343,10 +350,10 @@ def _ledger(
     known = inputs.corrections
     corrections = noted(known.record, known.ended, outcome.corrected)
     abilities = inputs.abilities.after(analysis.work.abilities)
-    same = corrections == known.record and abilities == inputs.abilities
+    same = not shards and corrections == known.record and abilities == inputs.abilities
     if inputs.record is not None and _same(new, inputs.record, outcome) and same:
         return []
-    files: dict[str, str | None] = {record_path(inputs.pull.number): record_text(new)}
+    files = {path: record_text(new), **shards}
     if corrections != known.record:
         files[CORRECTIONS] = record_text(corrections)
     if abilities != inputs.abilities:

@@ -30,6 +30,7 @@ from bot.github.git_state import (
     models_of,
     read_head,
     record_of,
+    recorded_numbers,
     rejections_of,
     remembered_of,
     text_of,
@@ -41,8 +42,8 @@ from bot.github.publication import Publication, apply_all, nothing, post_failure
 from bot.github.publish_plan import PublishInputs, check_operations, plan_review
 from bot.github.refused_evictions import refused_before
 from bot.ledger.events import events_path
-from bot.ledger.model import REQUESTS, SUGGESTIONS, CommentKey, RequestRecord, SuggestionRecord
-from bot.ledger.store import readable
+from bot.ledger.model import REQUESTS, SUGGESTIONS, CommentKey, RequestRecord, SuggestionRecord, record_path
+from bot.ledger.store import readable, shard_ids
 from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks, with_results
@@ -262,6 +263,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         raise LostRaceError("the ledger has moved")
     here = {item.key: ThreadComment(number=pull.number, comment=item) for item in comments}
     releases, _ = load_releases(ledger, platform.config.results.window)
+    record = record_of(ledger, pull.number)
     inputs = PublishInputs(
         login=github.login,
         pull=pull,
@@ -269,6 +271,8 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         check=github.check(analysis.judged.head),
         ledger=commits.ledger,
         record=record,
+        lost=record is None and pull.number in recorded_numbers(ledger),
+        shards=shard_ids(ledger, [record_path(pull.number)]),
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from bot.config import REVIEWED_FILES
+from bot.config import LEDGER_FILES
 from bot.errors import InputError, Problem
 from bot.files.documents import as_mapping, decode, parse_json_text
 from bot.files.snapshot import MOST_FAULTS, Snapshot
@@ -32,6 +32,8 @@ _KIND: Final = re.compile(rb'(?<!\\)"kind":"([a-z-]+)"')
 _OF_QUERIES: Final = frozenset(kind.encode() for kind, model in _KINDS.items() if "content" in model.model_fields)
 _OF_PULL_REQUESTS: Final = frozenset({b"closed", b"forgotten"})
 
+_FEW: Final = 200
+"""So many events are looked for one by one in less time than a file is parsed, whatever its size."""
 FULL: Final = 4_000_000
 """Size in characters of a full file, which gets no more shown verdicts: about ten times what people ever read."""
 
@@ -65,7 +67,7 @@ def load_events(snapshot: Snapshot | None) -> RecordedEvents:
 
 def _recorded(snapshot: Snapshot, path: str) -> RecordedEvents:
     try:
-        return recorded_in(snapshot.read(path, REVIEWED_FILES), snapshot.name(path))
+        return recorded_in(snapshot.read(path, LEDGER_FILES), snapshot.name(path))
     except InputError as error:
         return RecordedEvents(problems=tuple(error.problems))
 
@@ -75,7 +77,7 @@ def recorded_in(content: bytes, name: str) -> RecordedEvents:
     events: list[LedgerEvent] = []
     problems: list[Problem] = []
     try:
-        text = decode(content, name, REVIEWED_FILES)
+        text = decode(content, name, LEDGER_FILES)
     except InputError as error:
         return RecordedEvents(problems=tuple(error.problems))
     broken = 0
@@ -143,15 +145,16 @@ def appended(text: str | None, events: Sequence[LedgerEvent]) -> str:
     """The file ``text`` (``None``: there is none yet) with a line for each of ``events`` that it does not contain.
 
     Existing lines stay to the letter; a last one that was cut off is ended, so that it spoils none of ours.  Equal
-    events give equal bytes, in the order given; if nothing is new, the text is returned unchanged.  Only those existing
-    lines are parsed that may contain one of ``events``, so that a long file costs little.
+    events give equal bytes, in the order given; if nothing is new, the text is returned unchanged.  Of a few ``events``
+    only those existing lines are parsed that may contain one, so that a long file costs little.
     """
     old = "" if text is None else text
-    known: set[str] = set()
+    is_few = len(events) <= _FEW
+    known = set() if is_few else {event.key for event in parsed(old)}
     added: list[str] = []
     for event in events:
         key = event.key
-        if key in known or key in _keys_near(old, event):
+        if key in known or (is_few and key in _keys_near(old, event)):
             continue
         known.add(key)
         added.append(_line(event))
@@ -215,7 +218,7 @@ def _lines(text: str, file: str) -> Iterator[LedgerEvent | InputError]:
 
 def _event(line: str, file: str, number: int) -> LedgerEvent:
     """The event in ``line``; raises :class:`InputError`."""
-    document = parse_json_text(line, file, REVIEWED_FILES, number)
+    document = parse_json_text(line, file, LEDGER_FILES, number)
     kind = as_mapping(document.data).get("kind")
     model = _KINDS.get(kind) if isinstance(kind, str) else None
     if model is None:

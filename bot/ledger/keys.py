@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.classifier.caching_backend import conditions_of, knowing
-from bot.classifier.model import Backend, Classification, Findings, Identity
+from bot.classifier.model import Backend, Classification, Findings, Identity, names_by_digest
 from bot.classifier.paths import expectation
 from bot.consolidator.verdict import Verdict
 from bot.intake.query import Query
@@ -75,6 +75,16 @@ def with_findings(backend: Backend, known: Mapping[str, Classification]) -> Back
     for stored in known.values():
         kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
     return knowing(backend, kept)
+
+
+def with_tool_names(item: Classification, specification: Specification) -> Classification:
+    """``item`` of the ledger with the names of the declared tools: the ledger has digests of them."""
+    said = item.contradiction
+    if said is None:
+        return item
+    names = names_by_digest(tool.name for tool in specification.tools or ())
+    expected, likeliest = (tuple(names.get(name, name) for name in each) for each in (said.expected, said.likeliest))
+    return replace(item, contradiction=replace(said, expected=expected, likeliest=likeliest))
 
 
 def under(known: Mapping[str, Classification], questions: Mapping[str, str]) -> dict[str, Classification]:

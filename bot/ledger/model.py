@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Classification
 from bot.curator.entry import EntryId
-from bot.files.validation import Checked, FileModel, Text, Timestamp, Tuple
+from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
@@ -48,6 +48,22 @@ CommentKey: TypeAlias = (
 )
 """A comment on the conversation by its id; a review, or a review comment on a line, with its pull request, too."""
 Login = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+def _present_form(value: object) -> object:
+    """The present format for a file of the former one: it had its classifications inside."""
+    if type(value) is not int:
+        raise ConstraintError("2", "write 2")
+    return 2 if value == 1 else value
+
+
+ShardedFormat = Annotated[Literal[2], BeforeValidator(_present_form)]
+"""The version of a file whose classifications are in shards."""
+Classifications: TypeAlias = Annotated[
+    dict[Digest, Checked[Classification]],
+    Field(exclude=True, description="of format 1 alone: by now they are in shards (`ledger-classifications`)"),
+]
+"""Classifications by the key of their content: read with a file, and written as its shards."""
 
 
 class CitedComment(FileModel):
@@ -129,10 +145,10 @@ class Merged(FileModel):
 class PullRequestRecord(FileModel):
     """``pull_requests/<number>.json``: the record of an open pull request, replaced at each push."""
 
-    format: Literal[1] = 1
+    format: ShardedFormat = 2
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
-    classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
+    classifications: Classifications = Field(default_factory=dict)
     version: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
         default=None, description="of the code of Incumbent that classified; another version may say something else"
     )
@@ -185,13 +201,14 @@ class Rejection(FileModel):
 
 
 class Reconciled(FileModel):
-    """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries."""
+    """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries.
 
-    format: Literal[1] = 1
+    The classifications are those of entries that are to be scored anew, and what was known before.
+    """
+
+    format: ShardedFormat = 2
     commit: CommitId
-    classifications: dict[Digest, Checked[Classification]] = Field(
-        default_factory=dict, description="of entries that are to be scored anew, and what was known before"
-    )
+    classifications: Classifications = Field(default_factory=dict)
     left: dict[EntryId, LeftQuery] = Field(
         default_factory=dict,
         description="as in the records of folders; from before there were any",
@@ -236,9 +253,9 @@ class FolderIndex(FileModel):
 class FolderRecord(FileModel):
     """``folders/<digest>.json``: the record of an agent's undecided queries."""
 
-    format: Literal[1] = 1
+    format: ShardedFormat = 2
     folder: Text
-    classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
+    classifications: Classifications = Field(default_factory=dict)
     left: dict[EntryId, LeftQuery] = Field(
         default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
     )
@@ -394,7 +411,7 @@ def comment_order(comment: CommentKey) -> tuple[int, str]:
 
 
 def folder_path(folder: str) -> str:
-    """The path of the classifications of ``folder`` on the branch, whatever characters its name has."""
+    """The path of the record of ``folder`` on the branch, whatever characters its name has."""
     return f"{FOLDER_RECORDS}/{digest(folder)}.json"
 
 

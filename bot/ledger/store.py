@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from bot.config import REVIEWED_FILES
+from bot.classifier.model import Classification
+from bot.config import LEDGER_FILES
 from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_json
 from bot.files.snapshot import Snapshot
 from bot.files.validation import FileModel, validate
-from bot.git import CommitSnapshot, ObjectStore
+from bot.git import CommitSnapshot, ObjectStore, blob_id
 from bot.git.working_copy import read_commit, read_top
+from bot.ledger.classifications import Shard, classifications_in, shard_folder, shards_of
 from bot.ledger.model import BRANCH, FolderRecord, PullRequestRecord, folder_path, record_path
 from bot.taxonomy.history import History
 from bot.taxonomy.model import Taxonomy
 
 Kind = TypeVar("Kind", bound=FileModel)
+Found = TypeVar("Found")
+LOG: Final = logging.getLogger(__name__)
+"""Tells of files that are lost."""
 
 README = """\
 # Incumbent's ledger
@@ -35,19 +43,29 @@ def load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None
     """The file at ``path`` of the ledger, if it exists; raises :class:`InputError` if it is corrupt."""
     if snapshot is None or not snapshot.exists(path):
         return None
-    return validate(model, parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES))
+    return validate(model, parse_json(snapshot.read(path, LEDGER_FILES), snapshot.name(path), LEDGER_FILES))
 
 
-def readable(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
-    """The file at ``path`` of the ledger; a corrupt one counts as missing."""
+def if_readable(read: Callable[[], Found]) -> Found | None:
+    """What ``read`` finds in a file of the ledger; ``None``, and a warning, if it raises :class:`InputError`.
+
+    Such a file is lost, and no other with it.
+    """
     try:
-        return load(snapshot, path, model)
-    except InputError:
+        return read()
+    except InputError as error:
+        first = error.problems[0]
+        LOG.warning("the ledger lost %s: %s", first.file, first.message)
         return None
 
 
+def readable(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
+    """The file at ``path`` of the ledger; a corrupt one is lost."""
+    return if_readable(lambda: load(snapshot, path, model))
+
+
 def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | None:
-    """The record of pull request ``number``, if there is one.
+    """The record of pull request ``number``, if there is one, without its shards.
 
     Raises :class:`InputError` if the file is corrupt, or is that of another pull request.
     """
@@ -59,15 +77,55 @@ def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | N
 
 
 def load_folder(snapshot: Snapshot | None, path: str) -> FolderRecord | None:
-    """What is known of a folder; raises :class:`InputError` if the file is corrupt, or is another folder's."""
+    """What is known of a folder, without its shards.
+
+    Raises :class:`InputError` if the file is corrupt, or is another folder's.
+    """
     found = load(snapshot, path, FolderRecord)
     if found is not None and folder_path(found.folder) != path:
         raise InputError([Problem(path, None, f"it is of {found.folder}", "take the file out")])
     return found
 
 
+def shard_ids(snapshot: CommitSnapshot | None, paths: Collection[str]) -> dict[str, str]:
+    """Path → git's id of the shards of the files at ``paths``."""
+    found = [] if snapshot is None else [snapshot.ids(shard_folder(path)) for path in paths]
+    return {path: id for each in found for path, id in each.items()}
+
+
+def load_shard(snapshot: Snapshot, path: str) -> dict[str, Classification]:
+    """The classifications in the shard at ``path``; raises :class:`InputError` if it is corrupt."""
+    shard = load(snapshot, path, Shard)
+    return {} if shard is None else classifications_in(shard, snapshot.name(path))
+
+
+def load_classifications(snapshot: CommitSnapshot | None, path: str) -> dict[str, Classification]:
+    """The classifications of the file at ``path``, by key; those of a corrupt shard are lost, and of no other."""
+    found: dict[str, Classification] = {}
+    if snapshot is not None:
+        shards = snapshot.paths(shard_folder(path))
+        snapshot.prepare(shards)
+        for shard in shards:
+            found |= if_readable(partial(load_shard, snapshot, shard)) or {}
+    return found
+
+
+def shard_changes(
+    path: str, classifications: Mapping[str, Classification], present: Mapping[str, str]
+) -> dict[str, str | None]:
+    """The shards to write so that the file at ``path`` has ``classifications``; ``None`` for those to delete.
+
+    ``present`` are the ids of shards that are there, of this and of other files.
+    """
+    wanted = shards_of(path, classifications)
+    folder = f"{shard_folder(path)}/"
+    gone = {shard for shard in present if shard.startswith(folder) and shard not in wanted}
+    changed = {shard: text for shard, text in wanted.items() if present.get(shard) != blob_id(text)}
+    return {**changed, **dict.fromkeys(sorted(gone))}
+
+
 def record_text(record: FileModel) -> str:
-    """``record`` as its file; equal records give equal bytes."""
+    """``record`` as its file, without its shards; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 

@@ -33,12 +33,12 @@ from bot.ledger.model import (
     Rejection,
     record_path,
 )
-from bot.ledger.store import record_text
+from bot.ledger.store import record_text, shard_changes
 from bot.pipeline.review import Platform, stage_admissions
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merge_comment import ProcessedSubmission, case_messages, closing_operations
-from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, disputed, undisputed, without
+from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, disputed, undisputed, unheard, without
 from bot.reconcile.planned_set import Draft, follow_renames, pinned
 from bot.reconcile.reconciled_state import new_index, remember, remember_folders, waiting
 from bot.report.pull_request_bodies import EntryChange
@@ -80,7 +80,7 @@ def plan_admissions(
     inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, inputs: AdmissionInputs
 ) -> AdmissionWrites:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
-    keys = disputed(cases, inputs.version)
+    keys = disputed(cases)
     if keys:
         inventory = inventory.model_copy(update={"submissions": undisputed(inventory.submissions, keys)})
         cases = [replace(case, submissions=undisputed(case.submissions, keys)) for case in cases]
@@ -125,12 +125,19 @@ def _plan(
         (over.number, closing_operations(over, inputs.login, inputs.comments.get(over.number, ())))
         for over in inputs.over
     ]
+    spoken += [
+        (pull.number, closing_operations(pull, inputs.login, inputs.comments.get(pull.number, ()), lost=True))
+        for pull in inputs.lost
+        if pull.number not in records
+    ]
     spoken += [(pull.number, tuple(label_operations((), pull))) for pull in inputs.unmerged]
     pushed: tuple[Operation, ...] = ()
     if steps and not inputs.offering:
         commits = tuple(step.commit for step in steps)
         pushed = (PushCommits(branch=inputs.branch, parent=inputs.commit, commits=commits),)
-    done: dict[int, PullRequestRecord | None] = dict.fromkeys((*inputs.ended, *(pull.number for pull in inputs.over)))
+    done: dict[int, PullRequestRecord | None] = dict.fromkeys(
+        (*inputs.ended, *(pull.number for pull in (*inputs.over, *inputs.lost)))
+    )
     rejected += [item for item in inputs.rejections if item.pull_request in done.keys() - records.keys()]
     # What leaves the line now is a case of the next plan.
     left = {**waiting(inventory, platform.regression_set), **left}
@@ -138,6 +145,13 @@ def _plan(
     folders = remember_folders(inventory, present, reconciled.left, inputs.folders)
     files: dict[str, str | None] = {RECONCILED: record_text(reconciled.model_copy(update={"left": {}}))}
     files |= {path: None if item is None else record_text(item) for path, item in folders.items()}
+    shards = shard_changes(RECONCILED, reconciled.classifications, inputs.shards)
+    for path, known in folders.items():
+        shards |= shard_changes(path, {} if known is None else known.classifications, inputs.shards)
+    # What has a verdict is remembered with its folder; of the rest the review's word is kept.
+    unjudged = {item.case.pull.number: unheard(item.case) for item in processed if item.case.pull is not None}
+    for number, record in (done | records).items():
+        shards |= shard_changes(record_path(number), {} if record is None else unjudged.get(number, {}), inputs.shards)
     abilities = inputs.abilities.after(inventory.work.abilities)
     if abilities != inputs.abilities:
         files[ABILITIES] = record_text(abilities)
@@ -149,7 +163,7 @@ def _plan(
         note=tuple(_note(cases, processed, inventory.at, inputs)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(files, done | records, events, inventory.base, inventory.at, inputs)),
+        ledger=tuple(_remember(files, shards, done | records, events, inventory.base, inventory.at, inputs)),
         offer=AdmissionOffer(steps=steps, leads_to=draft.platform.regression_set)
         if steps and inputs.offering
         else None,
@@ -282,6 +296,7 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
         authority=Authority(curators=platform.config.curators, permission=inputs.permission),
         corrections=platform.corrections,
         merged=True,
+        lost=number in {item.number for item in inputs.lost},
     )
     contents = set(case.contents.values())
     previous = PriorRejections.of(inputs.rejections, contents, lambda number: inputs.comments.get(number, ()))
@@ -334,6 +349,7 @@ def _is_kept(number: int, inputs: AdmissionInputs) -> bool:
 
 def _remember(
     files: Mapping[str, str | None],
+    shards: Mapping[str, str | None],
     records: Mapping[int, PullRequestRecord | None],
     events: Mapping[int, Sequence[LedgerEvent]],
     base: str,
@@ -352,4 +368,5 @@ def _remember(
         if found:
             wanted[path] = appended(inputs.ledger_files.get(path), found)
     changed = {path: text for path, text in wanted.items() if inputs.ledger_files.get(path) != text}
+    changed |= shards
     return [WriteLedger.of(inputs.ledger, changed, f"Reconciled with {base[:12]}")] if changed else []

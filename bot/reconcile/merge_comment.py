@@ -31,6 +31,13 @@ SHOWN = 10
 """Entries that a notice names; the rest is counted."""
 _OVER = f"{marker(NOTHING)}\nMerged. What of it needed a person was changed or taken out since.\n"
 
+_LOST = f"""\
+{marker(NOTHING)}
+The ledger lost its record of this pull request: the file cannot be read. Decisions that were given here and are not \
+carried out yet no longer count. If it was merged, queries that still need a person are judged again with the next \
+pull request that changes their eval set.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessedSubmission:
@@ -112,10 +119,6 @@ def case_messages(
             "texts": {**processed.record.texts, **judgement.texts},
             "displayed": processed.displayed,
             "showing": showing,
-            # What has a verdict is remembered with its folder; of the rest the review's word is kept.
-            "classifications": {
-                key: item for key, item in processed.record.classifications.items() if key in _unclassified(case)
-            },
             **outcome.recorded,
             "decisions": tuple(item for item in outcome.own if not is_done(item, outcome.judgement, present)),
         }
@@ -126,12 +129,6 @@ def case_messages(
     return CaseMessages(
         operations=tuple(operations), record=processed.record if same else record, left={}, events=events
     )
-
-
-def _unclassified(case: MergedSubmission) -> frozenset[str]:
-    """The keys of the queries without a classification."""
-    queries = (item for facts in case.submissions for item in facts.queries)
-    return frozenset(item.key for item in queries if item.key is not None and item.unclassified)
 
 
 def _left(processed: ProcessedSubmission, judgement: ReviewJudgement, review: Review) -> dict[str, LeftQuery]:
@@ -183,8 +180,10 @@ def _outcome(processed: ProcessedSubmission, judgement: ReviewJudgement, review:
     return text
 
 
-def closing_operations(pull: PullRequest, login: str, comments: Sequence[IssueComment]) -> tuple[Operation, ...]:
-    """What is said on a pull request of which nothing is left to decide."""
+def closing_operations(
+    pull: PullRequest, login: str, comments: Sequence[IssueComment], *, lost: bool = False
+) -> tuple[Operation, ...]:
+    """What is said on a pull request of which nothing is left to decide, or whose record the ledger ``lost``."""
     sticky, doubled = find_sticky(login, comments)
-    words = [] if sticky is None else comment_operations(_OVER, sticky, doubled)
+    words = [] if sticky is None else comment_operations(_LOST if lost else _OVER, sticky, doubled)
     return (*words, *label_operations((), pull))

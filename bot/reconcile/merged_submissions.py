@@ -31,6 +31,7 @@ from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import NOTHING_REFUSED, Refused
 from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.text.compare import rounded
 from bot.text.digests import digest
 
 
@@ -66,14 +67,16 @@ class MergedSubmission(JudgedFacts):
     """A merge, the facts of what it brought and nobody settled since, and where it was talked about.
 
     ``head`` is its commit and ``at`` the time of that; ``pull`` is unknown for what was pushed directly.  ``texts``
-    maps the entries that it brought to digests of their turns; ``again`` tells that all of it was settled once, and
-    that the set has changed since; ``lost`` that some of it waited for a slot, and left the line.
+    maps the entries that it brought to digests of their turns; ``reviewed`` is what the review said of its queries, by
+    key.  ``again`` tells that all of it was settled once, and that the set has changed since; ``lost`` that some of it
+    waited for a slot, and left the line.
     """
 
     at: str
     pull: PullRequest | None
     record: PullRequestRecord | None
     texts: Mapping[str, str]
+    reviewed: Mapping[str, Classification] = field(default_factory=dict)
     again: bool = False
     lost: bool = False
 
@@ -216,17 +219,16 @@ DISPUTED: Final = (
 )
 
 
-def disputed(cases: Sequence[MergedSubmission], version: str | None) -> frozenset[str]:
-    """The keys of the classifications in ``cases`` of which the review said something else, by this ``version``.
+def disputed(cases: Sequence[MergedSubmission]) -> frozenset[str]:
+    """The keys of the classifications in ``cases`` of which the review said something else.
 
     One of the two jobs was not honest, or broken.  A language model may well say something else when it is asked again:
     what it says of the merged files counts.
     """
     found = set()
     for case in cases:
-        reviewed = {} if case.record is None else case.record.known_to(version)
         for item in (item for facts in case.submissions for item in facts.queries):
-            before, now = reviewed.get(item.key or ""), item.classification
+            before, now = case.reviewed.get(item.key or ""), item.classification
             if before is not None and now is not None and not now.findings and _decisive(before) != _decisive(now):
                 found.add(item.key or "")
     return frozenset(found)
@@ -234,8 +236,9 @@ def disputed(cases: Sequence[MergedSubmission], version: str | None) -> frozense
 
 def _decisive(item: Classification) -> tuple[object, ...]:
     """All of ``item`` that a verdict may rest on."""
+    values = {name: (each.value, rounded(each.confidence), each.path) for name, each in item.judgements.items()}
     marks = (item.attempt, item.basis, item.unfamiliar, item.contradiction is None)
-    return (item.judgements, item.off_taxonomy, item.arbitrated, *marks)
+    return (values, item.off_taxonomy, item.arbitrated, *marks)
 
 
 def undisputed(submissions: Sequence[SubmissionFacts], keys: Collection[str]) -> tuple[SubmissionFacts, ...]:
@@ -252,6 +255,12 @@ def undisputed(submissions: Sequence[SubmissionFacts], keys: Collection[str]) ->
         )
         for facts in submissions
     )
+
+
+def unheard(case: MergedSubmission) -> dict[str, Classification]:
+    """What the review said of the queries of ``case`` that have no classification now, by key."""
+    keys = {item.key for facts in case.submissions for item in facts.queries if item.unclassified}
+    return {key: item for key, item in case.reviewed.items() if key in keys}
 
 
 def _pinned(record: PullRequestRecord | None) -> frozenset[str]:
@@ -316,13 +325,15 @@ class AdmissionInputs:
     needs a person; ``merges`` are those that were merged, and ``merged_by`` tells who merged one, and when.
     ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the ledger's files by
     path, ``reconciled``, the ``index`` and, by path, what is known of ``folders`` that were read or are gone are among
-    them; ``fresh`` tells whether eval sets were merged that it does not know of.
+    them; ``shards`` are the ids of the shards that may be written.  ``fresh`` tells whether eval sets were merged that
+    the ledger does not know of.
     ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
     is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here,
-    ``abilities`` what is known of endpoints, ``version`` the digest of the product's code.
+    ``abilities`` what is known of endpoints.
     ``over`` are pull requests with queries that needed a person, none of which
-    is there any more, ``unmerged`` those that were closed without being merged.
+    is there any more, ``unmerged`` those that were closed without being merged, ``lost`` closed ones whose record
+    cannot be read.
     """
 
     login: str
@@ -341,12 +352,13 @@ class AdmissionInputs:
     run: str | None
     index: FolderIndex | None = None
     folders: Mapping[str, FolderRecord | None] = field(default_factory=dict)
+    shards: Mapping[str, str] = field(default_factory=dict)
     product: str | None = None
-    version: str | None = None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED
     restores: Mapping[str, Request] = field(default_factory=dict)
     over: tuple[PullRequest, ...] = ()
+    lost: tuple[PullRequest, ...] = ()
     unmerged: tuple[PullRequest, ...] = ()
     merges: frozenset[int] = frozenset()
     corrections: RecordedCorrections = NOTHING_RECORDED

@@ -89,8 +89,9 @@ def remember(
     present: set[tuple[str, str]] = set()
     contents: set[str] = set()
     for facts in inventory.submissions:
+        own = facts.contents
         for query in _outside(facts, platform):
-            contents.add(facts.contents[query.query.id])
+            contents.add(own[query.query.id])
             present.add((facts.entry_of(query), digest(list(query.query.turns))))
     for item in inventory.unchanged.values():
         contents.update(item.rejected)

@@ -6,17 +6,15 @@ Each reads what its plan needs, and returns the writes that are left.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 
 from bot.agreement.agreement import Agreement, Tally, agreement_in
-from bot.config import REVIEWED_FILES
+from bot.config import LEDGER_FILES
 from bot.curator.entry import Entry
 from bot.curator.roles import EvictionKind
 from bot.curator.staging import AuditStamp
 from bot.curator.store import FOLDER as SET_FOLDER
-from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot
 from bot.github.events import is_own
@@ -28,6 +26,8 @@ from bot.github.git_state import (
     index_of,
     pull_request_state,
     raised_of,
+    record_of,
+    recorded_numbers,
     records_of,
     text_of,
 )
@@ -52,8 +52,9 @@ from bot.ledger.model import (
     RequestRecord,
     RunRecord,
     SuggestionRecord,
+    record_path,
 )
-from bot.ledger.store import readable, record_text
+from bot.ledger.store import if_readable, readable, record_text, shard_ids
 from bot.pipeline.admit import archived_entries
 from bot.reconcile import admission_plan, dashboard_plan, requests
 from bot.reconcile.admission_pull_request import turned_down
@@ -144,6 +145,7 @@ def admit_merged(tip: RunState) -> Staged:
     found = origins(fresh, pulls, records, tip.github.introduced_by, tip.github.find_pull_request)
     settled = settled_in(tip.inventory, tip.platform.regression_set)
     cases = cases_of(tip.inventory, fresh, found, records, settled)
+    cases = _with_reviews(tip, cases)
     cases += _with_merit(tip, cases, pulls, settled)
     contents = {content for case in cases for content in case.contents.values()}
     spoken = {case.pull.number for case in cases if case.pull is not None}
@@ -155,6 +157,8 @@ def admit_merged(tip: RunState) -> Staged:
     comments = {pull.number: tip.github.comments(pull.number) for pull in over if pull.number not in spoken}
     comments |= {number: tip.github.said_on(number) for number in sorted(spoken)}
     ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
+    lost = _lost(tip, pulls, records)
+    comments |= {pull.number: tip.github.comments(pull.number) for pull in lost}
     offers = {pull.number for pull in pulls if is_offer(pull.branch)}
     offers |= {item.pull_request for item in tip.suggestions.refusals}
     closed_by = remembered(parsed_of(text_of(tip.ledger, SET_EVENTS), offers), tip.github.closed_by)
@@ -167,11 +171,13 @@ def admit_merged(tip: RunState) -> Staged:
         ended=tuple(sorted(ended)),
         merges=frozenset(pull.number for pull in pulls if pull.merge is not None),
         over=over,
+        lost=lost,
         unmerged=tuple(pull for pull in pulls if pull.merge is None),
         ledger=tip.ledger_commit,
         index=index_of(tip.ledger),
         folders=tip.folders,
         ledger_files=_files(tip.ledger, comments.keys() | ended, tip.folders),
+        shards=shard_ids(tip.ledger, [RECONCILED, *tip.folders, *map(record_path, sorted(comments.keys() | ended))]),
         reconciled=reconciled,
         fresh=bool(fresh),
         permission=tip.github.permission,
@@ -179,7 +185,6 @@ def admit_merged(tip: RunState) -> Staged:
         texts=tip.read,
         run=tip.world.run,
         product=tip.world.product,
-        version=tip.world.version,
         offering=tip.offering,
         restores={
             id: item
@@ -224,6 +229,25 @@ def _over(
     """The pull requests with queries that needed a person, and of which none is there any more."""
     noted = [(number, record.merged.commit) for number, record in sorted(records.items()) if record.merged is not None]
     return tuple(found[commit] for number, commit in noted if number not in spoken and commit in found)
+
+
+def _with_reviews(tip: RunState, cases: Sequence[MergedSubmission]) -> tuple[MergedSubmission, ...]:
+    """``cases`` with what this version of the product said of their queries when they were reviewed."""
+    found = []
+    for case in cases:
+        record = None if case.record is None else record_of(tip.ledger, case.record.pull_request)
+        found.append(case if record is None else replace(case, reviewed=record.known_to(tip.world.version)))
+    return tuple(found)
+
+
+def _lost(
+    tip: RunState, pulls: Sequence[PullRequest], records: Mapping[int, PullRequestRecord]
+) -> tuple[PullRequest, ...]:
+    """The closed pull requests whose record cannot be read; that of an open one is made again by its next review."""
+    known = {pull.number: pull for pull in pulls}
+    numbers = [number for number in recorded_numbers(tip.ledger) if number not in records]
+    found = [known.get(number) or tip.github.find_pull_request(number) for number in numbers]
+    return tuple(pull for pull in found if pull is not None and pull.closed)
 
 
 def _is_known(commit: str, reconciled: Reconciled | None, tip: RunState) -> bool:
@@ -302,7 +326,10 @@ def confirm_evictions(tip: RunState) -> Staged:
 
 
 def _files(ledger: CommitSnapshot | None, numbers: Collection[int], folders: Collection[str]) -> dict[str, str]:
-    """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``; ``folders``."""
+    """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``; ``folders``.
+
+    One that cannot be read is empty: it is written anew or deleted as any other.
+    """
     if ledger is None:
         return {}
     paths = [
@@ -315,7 +342,7 @@ def _files(ledger: CommitSnapshot | None, numbers: Collection[int], folders: Col
         *folders,
     ]
     present = [path for path in paths if ledger.exists(path)]
-    return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}
+    return {path: text_of(ledger, path) or "" for path in present}
 
 
 def note_changes_by_hand(tip: RunState) -> Staged:
@@ -472,8 +499,8 @@ def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[
     """The names and contents of files of events, but for those that are too large."""
     events.prepare(names)
     for name in sorted(names):
-        with suppress(InputError):
-            content = events.read(name, REVIEWED_FILES)
+        content = if_readable(partial(events.read, name, LEDGER_FILES))
+        if content is not None:
             yield name, content
 
 

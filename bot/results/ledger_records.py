@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from bot.config import RESULT_FILES, REVIEWED_FILES
+from bot.config import LEDGER_FILES, RESULT_FILES
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.files.documents import parse_json
@@ -52,7 +52,7 @@ def _load(snapshot: Snapshot | None, paths: Sequence[str]) -> tuple[tuple[Releas
     for path in () if snapshot is None else paths:
         assert snapshot is not None
         try:
-            document = parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+            document = parse_json(snapshot.read(path, LEDGER_FILES), snapshot.name(path), LEDGER_FILES)
             records.append(validate(ReleaseRecord, document))
         except InputError as error:
             problems += error.problems

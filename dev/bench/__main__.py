@@ -51,6 +51,7 @@ from bot.rater.similarity import similarity_matrix
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise
+from dev.bench import ledger
 
 REPOSITORY = Path(__file__).parents[2]
 CAPABILITIES = 30
@@ -84,6 +85,7 @@ def main(quick: bool = False) -> int:
     config = load_config(WorkingTree(REPOSITORY), None)
     print("every figure is the median of", ROUNDS, "rounds; ratios compare what ran in turn\n")
     found = [*consolidating(config), growth(config), *opening(quick), starting()]
+    found.append(ledger.measure(ledger.QUERIES // 10 if quick else ledger.QUERIES))
     if not quick:
         found += [consolidated(config, 1_000, 10_000, 1.2), waiting(config), explaining(config)]
         found += [reviewing(), fitting(), judging()]
@@ -386,6 +388,8 @@ if __name__ == "__main__":
         from dev.bench import history
 
         sys.exit(history.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["ledger"]:
+        sys.exit(ledger.main(sys.argv[2:]))
     if sys.argv[1:2] == ["triage"]:
         from dev.bench import triage
 

@@ -31,6 +31,7 @@ import yaml
 
 from bot.classifier.caching_backend import halt
 from bot.classifier.model import Backend, Finding, Identity, InferenceRequest, Sample, agree
+from bot.config import LEDGER_FILES
 from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path
@@ -52,6 +53,7 @@ from bot.github.models import (
     ThreadComment,
     WriteLedger,
 )
+from bot.ledger.classifications import shard_folder
 from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
 from bot.ledger.model import BRANCH, INDEX, RECONCILED, FolderIndex, Reconciled, folder_path
@@ -282,8 +284,12 @@ def multiply(bare: Path, brought: Mapping[str, str], customers: int, times: int)
         for number in range(customers):
             known = load_folder(ledger, folder_path(desk(number)))
             text = "" if known is None else record_text(known)
+            own = shard_folder(folder_path(desk(number)))
+            shards = {path: ledger.read(path, LEDGER_FILES).decode() for path in ledger.paths(own)}
             for another in range(number + customers, customers * times if text else 0, customers):
-                records[folder_path(desk(another))] = re.sub(rf"customer-{number}\b", f"customer-{another}", text)
+                place = folder_path(desk(another))
+                records[place] = re.sub(rf"customer-{number}\b", f"customer-{another}", text)
+                records |= {f"{shard_folder(place)}{path.removeprefix(own)}": said for path, said in shards.items()}
     tip = git(bare, "rev-parse", "refs/heads/main")
     records[INDEX] = record_text(index.model_copy(update={"folders": index.folders | folders}))
     records[RECONCILED] = record_text(reconciled.model_copy(update={"commit": tip}))

@@ -14,6 +14,7 @@ from bot.errors import OutsideError
 from bot.git import ObjectStore
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.models import Operation, WriteLedger
+from bot.github.notices import LOST
 from tests.e2e.bot import ADMITTED, BRANCH_LINE, WAITING, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER
@@ -264,28 +265,37 @@ def test_where_the_bot_observes_it_follows_and_holds_nothing_and_fails_no_check(
     assert len(ours(world, pull.number)) == 1
 
 
-MANGLES: dict[str, Callable[[str], str]] = {
-    "no JSON": lambda text: "{",
-    "another format": lambda text: text.replace('"format": 1', '"format": 7'),
-    "of another pull request": lambda text: text.replace('"pull_request": 1', '"pull_request": 2'),
-    "an unheard-of arbitration": lambda text: text.replace('"arbitrated": [', '"arbitrated": ["unheard-of"'),
-    "unheard-of capabilities": lambda text: re.sub(
-        r'"judgements": \{\s*"[\w.-]+"', '"judgements": {"unheard-of"', text
+RECORD, SHARD = "pull_requests/1.json", "pull_requests.shards/1/0.json"
+MANGLES: dict[str, tuple[str, Callable[[str], str]]] = {
+    "no JSON": (RECORD, lambda text: "{"),
+    "another format": (RECORD, lambda text: text.replace('"format": 2', '"format": 7')),
+    "of another pull request": (RECORD, lambda text: text.replace('"pull_request": 1', '"pull_request": 2')),
+    "a shard that is no JSON": (SHARD, lambda text: "{"),
+    "an unheard-of arbitration": (SHARD, lambda text: text.replace('"values"', '"arbitrated":[999],"values"')),
+    "unheard-of capabilities": (
+        SHARD,
+        lambda text: re.sub(r'"capabilities":\[\["[\w.-]+"', '"capabilities":[["x"', text),
     ),
 }
 
 
-def test_a_mangled_ledger_is_as_good_as_none(world: World, bot: Bot) -> None:
+def test_a_mangled_ledger_is_as_good_as_none(
+    world: World, bot: Bot, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=pull.number)
     body = sticky(world, pull.number)
-    record = "pull_requests/1.json"
-    whole = world.read(LEDGER, record)
-    assert whole is not None
-    for name, mangle in MANGLES.items():
-        assert mangle(whole) != whole, name
-        world.push(LEDGER, {record: mangle(whole), "pull_requests/\u00b2.json": whole})
+    whole = {path: world.read(LEDGER, path) or "" for path in (RECORD, SHARD)}
+    for name, (path, mangle) in MANGLES.items():
+        assert mangle(whole[path]) != whole[path], name
+        caplog.clear()
+        world.push(LEDGER, {**whole, path: mangle(whole[path]), "pull_requests/\u00b2.json": whole[RECORD]})
         assert bot.on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0), name
+        assert (LOST in sticky(world, pull.number)) == (path == RECORD), name
+        assert (f"the ledger lost {path}" in caplog.text) == (name != "unheard-of capabilities"), name
+        assert capsys.readouterr().err.count(f"the ledger lost {path}") == 2 * (name != "unheard-of capabilities"), name
+        assert world.read(LEDGER, path) == whole[path], name
+        bot.on("pull_request_target", number=pull.number, action="synchronize")
         assert sticky(world, pull.number) == body, name
         head, reference = world.queue(pull.number)
         assert bot.on("merge_group", head=head, head_ref=reference).codes == (0, 0), name

@@ -10,6 +10,8 @@ from bot.classifier.model import Classification, Identity, Judgement
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
+from bot.files.snapshot import EmptySnapshot, Overlay
+from bot.git import blob_id
 from bot.github.authority import Authority
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
 from bot.github.facts import (
@@ -37,6 +39,7 @@ from bot.github.models import (
 )
 from bot.github.publish_plan import PublishInputs, PublishPlan, plan_review
 from bot.intake.query import Query
+from bot.ledger.classifications import is_shard, shard_folder
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
 from bot.ledger.model import (
@@ -46,7 +49,9 @@ from bot.ledger.model import (
     CommentKey,
     CorrectionRecord,
     PullRequestRecord,
+    record_path,
 )
+from bot.ledger.store import load_shard
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
 from bot.results.history import histories
@@ -153,6 +158,18 @@ def make_releases(entries: Mapping[str, Entry], marks: Mapping[str, str]) -> tup
     )
 
 
+def shards_in(ledger: Mapping[str, str]) -> dict[str, str]:
+    """Path → git's id of the shards among the files of a ledger."""
+    return {path: blob_id(text) for path, text in ledger.items() if is_shard(path)}
+
+
+def classifications_of(ledger: Mapping[str, str], path: str) -> dict[str, Classification]:
+    """What the shards of the file at ``path`` say."""
+    snapshot = Overlay(EmptySnapshot(), ledger)
+    shards = snapshot.paths(shard_folder(path))
+    return {key: item for shard in shards for key, item in load_shard(snapshot, shard).items()}
+
+
 @dataclass
 class Hub:
     """What a pull request on GitHub holds, with a clock that ticks at every write."""
@@ -200,7 +217,11 @@ class Hub:
     @property
     def record(self) -> PullRequestRecord | None:
         text = self.ledger.get("pull_requests/7.json")
-        return None if text is None else PullRequestRecord.model_validate_json(text, strict=False)
+        if text is None:
+            return None
+        record = PullRequestRecord.model_validate_json(text, strict=False)
+        kept = classifications_of(self.ledger, record_path(7))
+        return record.model_copy(update={"classifications": record.classifications | kept})
 
     def inputs(self, head: str = HEAD) -> PublishInputs:
         check = None
@@ -220,6 +241,7 @@ class Hub:
             check=check,
             ledger="f" * 40 if self.ledger else None,
             record=self.record,
+            shards=shards_in(self.ledger),
             events=self.ledger.get(events_path(7)),
             run=self.run,
             corrections=self.recorded(),

@@ -12,21 +12,24 @@ from typing import Any
 import pytest
 
 from bot.errors import OutsideError
+from bot.github import client
 from bot.github.client import BlockedBranchError, GitHubClient, LostRaceError, ProtectedBranchError
-from bot.github.models import Commit, PushBranch
+from bot.github.models import Commit, PushBranch, WriteLedger
 
 
 class Hub:
-    """A GitHub on loopback with these ``answers``, 404 for all else; ``asked`` is what it was asked."""
+    """A GitHub on loopback with these ``answers``, 404 for all else; ``asked`` is what it was asked, in ``bodies``."""
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, Any]] = {}
         self.asked: list[str] = []
+        self.bodies: list[Any] = []
         hub = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                said = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                hub.bodies.append(json.loads(said or b"{}"))
                 question = f"{self.command} {self.path.partition('?')[0].removeprefix('/repos/o/r')}"
                 hub.asked.append(question)
                 status, found = hub.answers.get(question, (404, {"message": "Not Found"}))
@@ -57,6 +60,18 @@ def hub() -> Iterator[Hub]:
     made.server.shutdown()
     made.server.server_close()
     thread.join()
+
+
+def test_many_large_files_are_sent_in_several_requests(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "SENT_AT_ONCE", 10)
+    made = (201, {"sha": "c" * 40})
+    hub.answers = dict.fromkeys(MAKE, made)
+    texts = {"a": "x" * 20, "b": "x" * 6, "c": None, "d": "x" * 4, "e": "x"}
+    write = WriteLedger(parent=None, files=tuple(texts.items()), message="m")
+    assert hub.client().write_ledger(write, None) == ("c" * 40, "c" * 40)
+    trees = [body for question, body in zip(hub.asked, hub.bodies, strict=True) if question == MAKE[0]]
+    assert [[item["path"] for item in body["tree"]] for body in trees] == [["a"], ["b", "c", "d"], ["e"]]
+    assert [body.get("base_tree") for body in trees] == [None, "c" * 40, "c" * 40]
 
 
 def test_what_a_person_may_do_is_asked_once(hub: Hub) -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import Literal
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from bot.classifier.language_model.abilities import BEST, KeptAbilities
-from bot.classifier.model import Path
+from bot.classifier.model import Classification, Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
+from bot.files.validation import Checked
 from bot.git import ChangedFile
 from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.github.publish_plan import PublishPlan, find_sticky, plan_retraction
-from bot.ledger.model import MOST_ENDPOINTS, AbilityRecord
+from bot.ledger.classifications import is_shard
+from bot.ledger.model import MOST_ENDPOINTS, AbilityRecord, PullRequestRecord, record_path
 from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query, reworded
@@ -54,6 +57,47 @@ def test_a_first_review_comments_checks_labels_and_remembers() -> None:
     assert record is not None
     assert len(record.classifications) == 4
     assert all("asks for something" not in text for text in hub.ledger.values())
+
+
+def as_before(hub: Hub) -> None:
+    """The ledger in its former form, with the classifications inside of the record."""
+    record = hub.record
+    assert record is not None
+    inside = TypeAdapter(dict[str, Checked[Classification]]).dump_python(record.classifications, mode="json")
+    former = {**json.loads(hub.ledger[record_path(7)]), "format": 1, "classifications": inside}
+    hub.ledger = {path: text for path, text in hub.ledger.items() if not is_shard(path)}
+    hub.ledger[record_path(7)] = json.dumps(former)
+
+
+def test_a_record_of_the_former_form_is_read_and_replaced() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    present, record = dict(hub.ledger), hub.record
+    as_before(hub)
+    assert hub.record == record
+    # What is not read keeps what was known of it.
+    hub.review(make_analysis((), head="2" * 40, problems=[PROBLEM]))
+    assert hub.record is not None
+    assert record is not None
+    assert hub.record.classifications == record.classifications
+    hub.review()
+    assert "Accepted by `cora`" in hub.ours[0]
+    assert {path: text for path, text in hub.ledger.items() if is_shard(path)} == {
+        path: text for path, text in present.items() if is_shard(path)
+    }
+    assert '"format": 2' in hub.ledger[record_path(7)]
+    assert "classifications" not in hub.ledger[record_path(7)]
+
+
+@pytest.mark.parametrize("form", ["true", "1.0", "2.0", "3", '"2"'])
+def test_a_record_of_another_form_is_refused(form: str) -> None:
+    hub = Hub()
+    hub.review()
+    text = hub.ledger[record_path(7)].replace('"format": 2', f'"format": {form}')
+    with pytest.raises(ValueError, match="format"):
+        PullRequestRecord.model_validate_json(text, strict=False)
 
 
 def test_a_second_run_writes_nothing() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from bot.config import REVIEWED_FILES
+from bot.config import LEDGER_FILES
 from bot.files.documents import Document, parse_json_text
 from bot.files.snapshot import WorkingTree
 from bot.ledger import event_files
@@ -86,6 +86,15 @@ def test_every_kind_of_event_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (tmp_path / SET_EVENTS).exists()
 
 
+def test_many_events_are_added_as_few_are() -> None:
+    many = [decided(comment=number) for number in range(1, 500)]
+    text = appended(None, many)
+    assert appended(text, many) == text
+    assert appended(None, [*many, *many]) == text
+    assert appended(appended(None, many[:300]), many) == text
+    assert appended(text, many[:3]) == text
+
+
 def test_without_a_ledger_or_events_there_is_nothing(tmp_path: Path) -> None:
     assert load_events(None) == load_events(WorkingTree(tmp_path)) == RecordedEvents()
 
@@ -158,8 +167,8 @@ def test_what_a_verdict_rests_on_has_scores(tmp_path: Path) -> None:
 def test_a_file_that_is_no_text_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = loaded(tmp_path, **{"7": b"\xff", "8": appended(None, [passed()]).encode()})
     assert (found.events, [item.message for item in found.problems]) == ((passed(),), ["the file is not valid UTF-8"])
-    small = type(REVIEWED_FILES)(file_bytes=100, nesting_depth=5, nodes=100)
-    monkeypatch.setattr(event_files, "REVIEWED_FILES", small)
+    small = type(LEDGER_FILES)(file_bytes=100, nesting_depth=5, nodes=100)
+    monkeypatch.setattr(event_files, "LEDGER_FILES", small)
     assert [item.file for item in loaded(tmp_path).problems] == ["events/7.jsonl", "events/8.jsonl"]
 
 

@@ -17,7 +17,7 @@ from bot.reconcile.admission_plan import AdmissionWrites, plan_admissions
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, cases_of
 from tests.factories import make_entry
-from tests.github.scenes import BOT, QUERIES, Hub, make_analysis, make_query
+from tests.github.scenes import BOT, QUERIES, Hub, classifications_of, make_analysis, make_query, shards_in
 from tests.reconcile.merges import MERGE, MERGED_AT, TIP, facts, make_inventory, make_pull, merge_of, settled, written
 
 NEW = make_query("q01", {"d": 0.9}, line=3)
@@ -85,11 +85,13 @@ class After:
     @property
     def folders(self) -> Mapping[str, FolderRecord]:
         texts = {path: text for path, text in self.hub.ledger.items() if path.startswith(f"{FOLDER_RECORDS}/")}
-        return {path: FolderRecord.model_validate_json(text, strict=False) for path, text in texts.items()}
+        found = {path: FolderRecord.model_validate_json(text, strict=False) for path, text in texts.items()}
+        kept = {path: classifications_of(self.hub.ledger, path) for path in found}
+        return {path: item.model_copy(update={"classifications": kept[path]}) for path, item in found.items()}
 
     @property
     def records(self) -> Mapping[int, PullRequestRecord]:
-        texts = [text for path, text in self.hub.ledger.items() if path.startswith(FOLDER)]
+        texts = [text for path, text in self.hub.ledger.items() if path.startswith(f"{FOLDER}/")]
         found = [PullRequestRecord.model_validate_json(text, strict=False) for text in texts]
         return {item.pull_request: item for item in found}
 
@@ -115,6 +117,7 @@ class After:
             "rejections": (),
             "reconciled": self.reconciled,
             "folders": self.folders,
+            "shards": shards_in(self.hub.ledger),
             "fresh": bool(self.fresh),
             "ledger_files": dict(self.hub.ledger),
             "permission": self.hub.permissions.__getitem__,

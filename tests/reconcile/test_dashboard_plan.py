@@ -22,8 +22,10 @@ from bot.github.models import (
     PushCommits,
     WriteLedger,
 )
+from bot.ledger.counted import AgreementRecord
 from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Request, Run, RunRecord, Showing
 from bot.ledger.refusals import grounds_in
+from bot.ledger.store import record_text
 from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
 from bot.reconcile.quarantine_plan import QUARANTINE, QuarantineStatus
 from bot.report.dashboard import MARKER, TITLE
@@ -142,10 +144,11 @@ def test_what_is_suggested_and_what_could_go_is_told() -> None:
 
 def test_what_people_made_of_verdicts_is_told_and_what_was_counted_is_kept() -> None:
     events = (shown(facts=facts(scores={"x": 0.9}, new=("x",))), decided_on("q1", action="reject", reason="No."))
-    inputs = make_scene(agreement=agreement_of(responses_of(events)), counted={AGREEMENT: "counts"})
+    counts = record_text(AgreementRecord(events="1" * 40, conditions="2" * 24, files="3" * 24))
+    inputs = make_scene(agreement=agreement_of(responses_of(events)), counted={AGREEMENT: counts})
     assert "`x`" in body_of(inputs)
     (write,) = [item for item in planned(inputs) if isinstance(item, WriteLedger)]
-    assert dict(write.files) == {AGREEMENT: "counts"}
+    assert dict(write.files) == {AGREEMENT: counts}
 
 
 def test_an_offer_of_admissions_is_told_among_what_is_open() -> None:

@@ -21,7 +21,9 @@ from bot.files.snapshot import ReadingLimits
 from bot.files.validation import FileModel, validate
 from bot.github.events import Event, Flow
 from bot.github.facts import Analysis
+from bot.github.git_state import record_of
 from bot.github.run import analyse_event, publish_event
+from bot.ledger.classifications import shard_folder
 from bot.ledger.model import BRANCH, record_path
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
@@ -72,6 +74,12 @@ class Desk:
         check = self.hub.checks.get(self.mine.head)
         return "none" if check is None else str(check.conclusion)
 
+    def keys_of(self, pull: Pull) -> list[str]:
+        """The keys of what the review of ``pull`` classified."""
+        record = record_of(self.hub.repository.snapshot(self.hub.repository.branches[BRANCH]), pull.number)
+        assert record is not None
+        return list(record.classifications)
+
     def inventory(self) -> dict[str, Any]:
         event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN)
         found = survey_event(event, world_of(self.hub), lambda *_: Reader(), silent)
@@ -89,8 +97,9 @@ class Desk:
             for number, pull in self.hub.pulls.items()
             if number != self.mine.number
         ]
-        mine = {record_path(self.mine.number), f"events/{self.mine.number}.jsonl"}
-        ledger = {path: text for path, text in self.hub.repository.files(BRANCH).items() if path not in mine}
+        record = record_path(self.mine.number)
+        mine = (record, f"events/{self.mine.number}.", f"{shard_folder(record)}/")
+        ledger = {path: text for path, text in self.hub.repository.files(BRANCH).items() if not path.startswith(mine)}
         checks = {commit: item for commit, item in self.hub.checks.items() if commit != self.mine.head}
         return other, ledger, checks, self.hub.repository.files(MAIN)
 
@@ -186,8 +195,7 @@ def test_no_forged_field_turns_the_check_green_or_writes_elsewhere() -> None:
     model, honest = by_hand()
     first = deepcopy(model)
     assert first.publish(honest) == "failure"
-    theirs = first.hub.repository.files(BRANCH)[record_path(first.theirs.number)]
-    keys = list(json.loads(theirs)["classifications"])[:1] or ["0" * 24]
+    keys = first.keys_of(first.theirs)[:1]
     tried = 0
     for where, document in forged(honest, [first.theirs.number, *keys]):
         here = deepcopy(model)
@@ -245,11 +253,11 @@ def test_nobody_decides_about_another_pull_request() -> None:
     here = desk(agent_files(MAL, {"m1": HELLO}))
     honest = deepcopy(here)
     document = here.analysis()
-    record = json.loads(here.hub.repository.files(BRANCH)[record_path(here.theirs.number)])
+    keys = here.keys_of(here.theirs)
     no = {name: {"value": False, "confidence": 0.0, "path": "inference"} for name in "abcde"}
     (query,) = document["judged"]["submissions"][0]["queries"]
-    document["remembered"] = {key: query["classification"] | {"judgements": no} for key in record["classifications"]}
-    query["key"] = next(iter(record["classifications"]), query["key"])
+    document["remembered"] = {key: query["classification"] | {"judgements": no} for key in keys}
+    query["key"] = keys[0]
     here.publish(document)
     honest.publish(honest.analysis())
     for each in (honest, here):

@@ -18,6 +18,7 @@ from bot.reconcile.merged_submissions import (
     judged_again,
     settled_in,
     undisputed,
+    unheard,
     without,
 )
 from tests.github.scenes import make_platform, make_query, reworded
@@ -212,16 +213,15 @@ def test_of_what_two_jobs_say_different_things_nobody_believes_either() -> None:
     same, other, model, new = (make_query(f"q{place}", {"d": 0.9}, f"text {place}") for place in (1, 2, 3, 4))
     asked = replace(model.classification or NEVER, findings={"a" * 24: Findings()})
     model = model.model_copy(update={"classification": asked})
-    reviewed = {
-        item.key: said.classification
-        for item, said in ((same, same), (other, make_query("q2", {"c": 0.9})), (model, make_query("q3", {"c": 0.9})))
-    }
-    record = make_record(classifications=reviewed, version="0" * 64, texts={})
+    said = ((same, same), (other, make_query("q2", {"c": 0.9})), (model, make_query("q3", {"c": 0.9})))
+    reviewed = {item.key or "": each.classification or NEVER for item, each in said}
     inventory = make_inventory(facts(same, other, model, new), merges=[merge_of(same, other, model, new)])
-    (case,) = cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {7: record})
-    assert disputed([case], "0" * 64) == {other.key}
-    assert disputed([case], "1" * 64) == frozenset(), "another version may say something else"
-    assert disputed([replace(case, record=None)], "0" * 64) == frozenset()
+    (case,) = cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {})
+    assert disputed([case]) == frozenset()
+    case = replace(case, reviewed=reviewed)
+    assert disputed([case]) == {other.key}
     found = undisputed(case.submissions, {other.key or ""})
     assert [item.classification is None for item in found[0].queries] == [False, True, False, False]
     assert found[0].queries[1].shortfall == DISPUTED
+    assert unheard(case) == {}
+    assert unheard(replace(case, submissions=found)) == {other.key: reviewed[other.key or ""]}

@@ -11,9 +11,12 @@ from rich.console import Console
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
+from bot.files.snapshot import EmptySnapshot, Overlay
 from bot.github.facts import classified_of, facts_of
+from bot.ledger.classifications import shards_of
+from bot.ledger.keys import with_tool_names
 from bot.ledger.model import FolderRecord
-from bot.ledger.store import record_text
+from bot.ledger.store import load_shard
 from bot.mcp_server.answers import ClassifiedRow
 from bot.mcp_server.tool_runner import shown_in_chat
 from bot.pipeline.review import Review, judge
@@ -24,7 +27,7 @@ from bot.report.review_json import ReviewOutput
 from bot.report.review_markdown import render_markdown
 from bot.report.verdict_text import MarkdownStyle, PlainStyle, called, contradicts
 from bot.text.masking import masked_json
-from tests.classifier.factories import query
+from tests.classifier.factories import query, specification, tool
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_platform, make_query
 
@@ -190,13 +193,13 @@ def read_back(item: object) -> Classification:
 
 def test_the_ledger_keeps_what_reports_say() -> None:
     item = classification(contradiction=found(("look_up",), ()), unfamiliar="code")
-    (written,) = json.loads(record_text(FolderRecord(folder="f", classifications={KEPT_AS: item})))[
-        "classifications"
-    ].values()
-    assert "calls" not in written
-    assert read_back(written) == replace(item, calls=None)
+    shards = shards_of("folders/f.json", {KEPT_AS: item})
+    assert "look_up" not in "".join(shards.values())
+    kept = load_shard(Overlay(EmptySnapshot(), shards), *shards)[KEPT_AS]
+    assert (kept.calls, kept.unfamiliar, kept.judgements) == (None, "code", item.judgements)
+    assert with_tool_names(kept, specification(tools=(tool("look_up"),))) == replace(item, calls=None)
     with pytest.raises(ValueError, match="calls"):
-        read_back({**written, "calls": {"probability": 1.0}})
+        read_back({"judgements": {}, "calls": {"probability": 1.0}})
 
 
 @pytest.mark.parametrize("path", ["specification", "inference", "arbitration", "undeclared"])

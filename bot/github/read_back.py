@@ -1,0 +1,94 @@
+"""Reading what is about to be written to the ledger, as later runs will: what they could not read is not written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from bot.config import LEDGER_FILES
+from bot.errors import InputError, OutsideError
+from bot.files.documents import decode
+from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
+from bot.files.validation import FileModel
+from bot.ledger.classifications import is_shard
+from bot.ledger.counted import AgreementRecord, CountedFiles
+from bot.ledger.model import (
+    ABILITIES,
+    AGREEMENT,
+    CANDIDATES,
+    CORRECTIONS,
+    COUNTED_FILES,
+    FOLDER,
+    FOLDER_RECORDS,
+    INDEX,
+    MODELS,
+    QUARANTINES,
+    RECONCILED,
+    REQUESTS,
+    RUNS,
+    SUGGESTIONS,
+    AbilityRecord,
+    CandidateRecord,
+    CorrectionRecord,
+    FolderIndex,
+    ModelRecord,
+    QuarantineRecord,
+    Reconciled,
+    RequestRecord,
+    RunRecord,
+    SuggestionRecord,
+)
+from bot.ledger.store import load, load_folder, load_record, load_shard
+from bot.results.record import FOLDER as RESULTS
+from bot.results.record import ReleaseRecord
+
+_MODELS: Final[Mapping[str, type[FileModel]]] = {
+    ABILITIES: AbilityRecord,
+    AGREEMENT: AgreementRecord,
+    CANDIDATES: CandidateRecord,
+    CORRECTIONS: CorrectionRecord,
+    INDEX: FolderIndex,
+    MODELS: ModelRecord,
+    QUARANTINES: QuarantineRecord,
+    RECONCILED: Reconciled,
+    REQUESTS: RequestRecord,
+    RUNS: RunRecord,
+    SUGGESTIONS: SuggestionRecord,
+    COUNTED_FILES: CountedFiles,
+    RESULTS: ReleaseRecord,
+}
+"""What is in a file at the top of the branch, or in the files of a folder."""
+_RECORD: Final = re.compile(rf"{FOLDER}/([0-9]+)\.json")
+
+
+def read_back(files: Mapping[str, str | None]) -> None:
+    """Read ``files`` of the ledger by path, before they are written; ``None`` for one that is deleted.
+
+    Raises :class:`OutsideError` with the name of a file that could not be read.
+    """
+    snapshot = Overlay(EmptySnapshot(), files)
+    for path, text in files.items():
+        if text is not None:
+            try:
+                _read(snapshot, path)
+            except InputError as error:
+                why, fix = error.problems[0].message, "divide a very large pull request, or else report this"
+                message = f"{path} of the ledger could not be read again, so nothing is written: {why}; {fix}"
+                raise OutsideError(message) from None
+
+
+def _read(snapshot: Snapshot, path: str) -> None:
+    folder = path.partition("/")[0]
+    record = _RECORD.fullmatch(path)
+    if record is not None:
+        load_record(snapshot, int(record[1]))
+    elif folder == FOLDER_RECORDS:
+        load_folder(snapshot, path)
+    elif is_shard(path):
+        load_shard(snapshot, path)
+    elif folder in _MODELS:
+        load(snapshot, path, _MODELS[folder])
+    else:
+        # Of events, lines that others wrote may be unreadable.
+        decode(snapshot.read(path, LEDGER_FILES), path, LEDGER_FILES)

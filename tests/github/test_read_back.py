@@ -1,0 +1,68 @@
+"""What later runs could not read is not written to the ledger."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.config import LEDGER_FILES
+from bot.errors import OutsideError
+from bot.files.snapshot import ReadingLimits
+from bot.github import read_back
+from bot.github.models import WriteLedger
+from bot.ledger import store
+from bot.ledger.classifications import shards_of
+from bot.ledger.model import FolderRecord, PullRequestRecord, Reconciled, RunRecord, folder_path, record_path
+from bot.ledger.store import record_text
+from tests.github.scenes import QUERIES
+
+RECORD = record_text(PullRequestRecord(pull_request=7, head="1" * 40))
+FOLDER = record_text(FolderRecord(folder="eval_sets/acme/desk"))
+SHARDS = shards_of(
+    record_path(7), {item.key: item.classification for item in QUERIES if item.key and item.classification}
+)
+FILES = {
+    "README.md": "anything",
+    "reconciled.json": record_text(Reconciled(commit="1" * 40)),
+    "runs.json": record_text(RunRecord()),
+    "pull_requests/7.json": RECORD,
+    folder_path("eval_sets/acme/desk"): FOLDER,
+    "agreement/0.json": '{"format": 1, "files": {}}',
+    "results/v1.json": '{"release": "v1", "at": "2026-01-01T00:00:00Z"}',
+    "events/7.jsonl": "a line that somebody else wrote\n",
+    **SHARDS,
+}
+
+
+def test_what_can_be_read_is_written() -> None:
+    write = WriteLedger.of("1" * 40, {**FILES, "events/8.jsonl": None}, "All of it")
+    assert dict(write.files) == {**FILES, "events/8.jsonl": None}
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.endswith(".json")])
+def test_a_file_that_could_not_be_read_is_named_and_nothing_is_written(path: str) -> None:
+    with pytest.raises(OutsideError, match="could not be read again, so nothing is written") as refused:
+        WriteLedger.of(None, {**FILES, path: "{}["}, "Some of it")
+    assert str(refused.value).startswith(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pull_requests/8.json", RECORD),
+        (folder_path("eval_sets/acme/shop"), FOLDER),
+        ("events/7.jsonl", "\0"),
+        (next(iter(SHARDS)), next(iter(SHARDS.values())).replace('"values":"', '"values":"I', 1)),
+    ],
+)
+def test_a_file_in_the_wrong_place_or_form_is_refused(path: str, text: str) -> None:
+    with pytest.raises(OutsideError, match="could not be read again"):
+        WriteLedger.of("1" * 40, {path: text}, "Something else")
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path != "README.md"])
+def test_a_file_that_is_too_large_is_refused(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = ReadingLimits(file_bytes=10, nesting_depth=LEDGER_FILES.nesting_depth, nodes=LEDGER_FILES.nodes)
+    for module in (store, read_back):
+        monkeypatch.setattr(module, "LEDGER_FILES", small)
+    with pytest.raises(OutsideError, match="more than the limit of 10"):
+        WriteLedger.of("1" * 40, {path: FILES[path]}, "Too much")
