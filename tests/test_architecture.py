@@ -76,6 +76,7 @@ PURE = [
     "extension/sparse_rows.py",
     "files/label_tables.py",
     "files/mapping_edits.py",
+    "files/portable_names.py",
     "github/authority.py",
     "github/check.py",
     "github/command_processing.py",

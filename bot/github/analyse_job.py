@@ -45,6 +45,7 @@ from bot.intake.query import missing_fixtures
 from bot.ledger.keys import key_of, with_findings
 from bot.ledger.model import PullRequestRecord
 from bot.pipeline.matching import in_line, settle
+from bot.pipeline.repository_paths import path_problems, refused_folders
 from bot.pipeline.review import Platform, classify_package, fixtures_of, load_platform, unsettled
 from bot.pipeline.submission import (
     EVAL_SETS,
@@ -85,6 +86,7 @@ def analyse(
     reused.  ``measured`` is the impact of a change of taxonomy or config.
     """
     problems: list[Problem] = list(measured.problems)
+    problems += path_problems(snapshot, {change.path for change in changes})
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
     held = bool(touches) and release.is_held
     packages: tuple[Package, ...] = ()
@@ -203,21 +205,17 @@ def _packages(
 ) -> list[Package]:
     packages = []
     changed = {change.path for change in changes}
-    problems += [
-        Problem(path, None, "the path is a symbolic link or a submodule", "commit the files themselves in its place")
-        for path in snapshot.links(EVAL_SETS)
-        if path in changed
-    ]
     present = {folder for path in snapshot.paths(EVAL_SETS) if (folder := _folder(path)) is not None}
     touched = _touched(changes)
+    refused = refused_folders(present)
     problems += [
         Problem(path, None, "the file lies in no agent's folder", "move it to eval_sets/<customer>/<agent>/")
         for path in sorted(changed)
         if path.startswith(f"{EVAL_SETS}/") and _folder(path) is None and snapshot.exists(path) and path.endswith(_DATA)
     ]
     for folder in sorted(touched & present):
-        if whole(folder) != folder:
-            problems.append(Problem(whole(folder), None, "the folder's name is not UTF-8", "rename the folder"))
+        if folder in refused:
+            problems.append(refused[folder])
             continue
         customer, agent = folder.split("/")[1:]
         try:

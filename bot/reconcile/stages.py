@@ -430,6 +430,7 @@ def suggest_changes(tip: RunState) -> Staged:
         history=tip.world.store.file_history(tip.commit, SET_FOLDER),
         releases=tip.releases,
         quarantines=tip.carried.quarantines,
+        unread=tip.inventory.unread,
         counted=counted,
         written=tip.written,
     )
