@@ -268,6 +268,7 @@ def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLo
         remark=cache(github.find_remark),
         author=author,
         authority=Authority(curators=tuple(curators), permission=github.permission),
+        commit_authors=cache(github.commit_authors),
     )
 
 

@@ -155,7 +155,7 @@ def _corrected(judgement: ReviewJudgement, ended: Sequence[Ended]) -> list[str]:
     names = {text_key(query.turns): name for name, query in reversed([*review.queries.items()])}
     gone = [
         f"The correction of {quoted(item.correction.by)} ({code(item.capability)}) on {quoted(names[item.text])} is "
-        "void: its comment was deleted or edited, or its author is no curator any more."
+        "void: its comment was deleted or edited, or its author may not decide here any more."
         for item in ended
         if item.text in names
     ]
@@ -174,7 +174,7 @@ def _void(judgement: ReviewJudgement, outcome: CommandOutcome) -> list[str]:
     ]
     gone = [item for item in outcome.void if (item.content, matter(item)) not in decided]
     said = [(item, "its content has changed") for item in changed]
-    said += [(item, "its comment was deleted or edited, or its author is no curator any more") for item in gone]
+    said += [(item, "its comment was deleted or edited, or its author may not decide here any more") for item in gone]
     lines = [
         f"The decision of {quoted(item.by)} ({item.action}) on {quoted(called.get(item.entry, item.entry))} is void: "
         f"{why}."

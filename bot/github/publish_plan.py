@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.github.authority import UNKNOWN_PERMISSION, Authority, author_of
+from bot.github.authority import NO_CO_AUTHORS, UNKNOWN_PERMISSION, Authority, CoAuthors, author_of
 from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
 from bot.github.command_processing import CommandOutcome, Read, Reply, process_commands
 from bot.github.decisions import (
@@ -80,7 +80,7 @@ class PublishInputs:
     change; ``product`` the address of the product's files.  ``previous`` are earlier
     rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
     ``abilities`` the recorded ones of endpoints, ``refused`` the evictions by hand that people refused before,
-    ``histories`` what release runs say of entries.
+    ``histories`` what release runs say of entries, ``co_authors`` who else counts as an author.
     """
 
     login: str
@@ -98,6 +98,7 @@ class PublishInputs:
     events: str | None = None
     refused: tuple[RefusedEviction, ...] = ()
     histories: Mapping[str, EntryHistory] = field(default_factory=dict)
+    co_authors: CoAuthors = NO_CO_AUTHORS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +135,8 @@ def plan_review(
         displayed=displayed,
         author=author,
         authority=Authority(curators=platform.config.curators, permission=permission),
+        co_authors=inputs.co_authors,
+        texts={**record.texts, **facts.text_digests},
         corrections=corrections,
     )
     if observing:

@@ -15,6 +15,7 @@ from bot.git import CommitSnapshot
 from bot.github.analyse_job import ReleaseInputs, analyse
 from bot.github.check import result_of
 from bot.github.client import TRIES, GitHubClient, LostRaceError
+from bot.github.co_authors import co_authors_of
 from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
 from bot.github.events import Event, Flow, is_own
 from bot.github.facts import Absence, Analysis, JudgedFacts
@@ -276,6 +277,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
             github.find_remark,
         ),
         histories=histories(platform.regression_set.entries, releases, platform.config.results) if releases else {},
+        co_authors=co_authors_of(pull.number, ledger, github),
     )
     plan = plan_review(analysis, platform, inputs, github.permission)
     if not dry_run:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.curator.store import RegressionSet
+from bot.github.authority import NO_CO_AUTHORS, CoAuthors
 from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
 from bot.github.facts import JudgedFacts, SubmissionFacts
 from bot.github.judgement import judge_facts
@@ -276,7 +277,8 @@ class AdmissionInputs:
     is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here,
     ``abilities`` what is known of endpoints.
     ``over`` are pull requests with queries that needed a person, none of which
-    is there any more, ``unmerged`` those that were closed without being merged.
+    is there any more, ``unmerged`` those that were closed without being merged.  ``co_authors`` tells who counts as an
+    author of one beside who opened it.
     """
 
     login: str
@@ -304,3 +306,4 @@ class AdmissionInputs:
     merges: frozenset[int] = frozenset()
     corrections: RecordedCorrections = NOTHING_RECORDED
     abilities: AbilityRecord = NO_ABILITIES
+    co_authors: Callable[[int], CoAuthors] = lambda _: NO_CO_AUTHORS

@@ -19,6 +19,7 @@ from bot.curator.store import FOLDER as SET_FOLDER
 from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot
+from bot.github.co_authors import co_authors_of
 from bot.github.events import is_own
 from bot.github.facts import classified_of
 from bot.github.git_state import (
@@ -188,6 +189,7 @@ def admit_merged(tip: RunState) -> Staged:
         corrections=tip.corrections,
         abilities=abilities_of(tip.ledger, tip.world.clock()),
         refused=turned_down(tip.suggestions, pulls, closed_by, tip.github.find_pull_request),
+        co_authors=cache(partial(co_authors_of, ledger=tip.ledger, github=tip.github)),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, inputs)
     if plan.commits and _is_offering(tip):

@@ -10,7 +10,7 @@ from bot.classifier.model import Classification, Identity, Judgement
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
-from bot.github.authority import Authority
+from bot.github.authority import NO_CO_AUTHORS, Authority, CoAuthors
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
 from bot.github.facts import Analysis, ChangedEntryFile, ClassifierWork, JudgedFacts, QueryFacts, SubmissionFacts
 from bot.github.models import (
@@ -161,6 +161,7 @@ class Hub:
     elsewhere: dict[int, ThreadComment] = field(default_factory=dict)
     releases: tuple[ReleaseRecord, ...] = ()
     run: str | None = "https://github.example/o/r/actions/runs/1"
+    co_authors: CoAuthors = NO_CO_AUTHORS
 
     def tick(self) -> str:
         self.now += 1
@@ -216,6 +217,7 @@ class Hub:
             corrections=self.recorded(),
             abilities=self.abilities,
             histories=histories(self.platform.regression_set.entries, self.releases, self.platform.config.results),
+            co_authors=self.co_authors,
         )
 
     @property
@@ -239,6 +241,7 @@ class Hub:
             authority=Authority(
                 curators=self.platform.config.curators, permission=lambda login: self.permissions[login]
             ),
+            commit_authors=lambda _: self.co_authors.commits(),
         )
         return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), lookups)
 
