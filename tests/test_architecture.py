@@ -85,6 +85,7 @@ PURE = [
     "github/decisions.py",
     "github/ledger_events.py",
     "github/events.py",
+    "github/governing.py",
     "github/judgement.py",
     "github/managed_pull_request.py",
     "github/markdown_text.py",

@@ -60,6 +60,7 @@ COMMANDS = """\
 | `/incumbent pin ID… reason` | keep the entry whatever becomes redundant |
 | `/incumbent unpin ID…` | take that back |
 | `/incumbent accept regression_set reason` | allow a change of the set by hand, for this very commit |
+| `/incumbent accept who_decides reason` | allow a change of who decides, for this very commit |
 | `/incumbent undo ENTRY…` | once it is merged: take an admission back, by a pull request that people merge |
 | `/incumbent restore ENTRY…` | once it is merged: bring an evicted entry back |
 | `/incumbent keep ENTRY…` | where the bot suggests to evict it: it stays, until the grounds change |
@@ -334,9 +335,9 @@ def _decision(
         if name in review.unclassified and item.verb is Verb.ACCEPT:
             return "it has no verdict yet."
     elif item.verb not in (Verb.ACCEPT, Verb.REJECT):
-        return "a change of the regression set by hand can only be accepted or rejected."
+        return "such a change of files can only be accepted or rejected."
     elif item.reason is None:
-        return "a change of the regression set by hand needs a reason."
+        return "such a change of files needs a reason."
     decision = DecisionRecord.model_validate(
         {
             "entry": entry,

@@ -10,6 +10,7 @@ from bot.classifier.model import Classification, Identity, Judgement
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
+from bot.git import ChangedFile
 from bot.github.authority import NO_CO_AUTHORS, Authority, CoAuthors
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
 from bot.github.facts import Analysis, ChangedEntryFile, ClassifierWork, JudgedFacts, QueryFacts, SubmissionFacts
@@ -162,6 +163,7 @@ class Hub:
     releases: tuple[ReleaseRecord, ...] = ()
     run: str | None = "https://github.example/o/r/actions/runs/1"
     co_authors: CoAuthors = NO_CO_AUTHORS
+    changes: tuple[ChangedFile, ...] = ()
 
     def tick(self) -> str:
         self.now += 1
@@ -218,6 +220,7 @@ class Hub:
             abilities=self.abilities,
             histories=histories(self.platform.regression_set.entries, self.releases, self.platform.config.results),
             co_authors=self.co_authors,
+            changes=self.changes,
         )
 
     @property
