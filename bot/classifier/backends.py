@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bot.classifier.caching_backend import FindingsStore, HaltedBackend, RememberingBackend
+from bot.classifier.caching_backend import FindingsInMemory, FindingsStore, HaltedBackend, RememberingBackend
 from bot.classifier.embedded.backend import EmbeddedBackend, embedded_identity
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import E5Embedder
-from bot.classifier.embedded.weights import WeightsError, name_of, required_weights, verify
-from bot.classifier.model import Backend, Findings, Stages, silent
+from bot.classifier.embedded.weights import name_of, required_weights, verify
+from bot.classifier.model import Backend, Findings, Identity, Stages, silent
 from bot.config import ClassifierSettings, EmbeddedSettings, OpenAISettings
-from bot.errors import UsageError
+from bot.errors import IncumbentError, UsageError
 from bot.files.user_cache import read_model, user_cache_folder, write_whole
 from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
@@ -91,11 +91,28 @@ def verify_weights(settings: ClassifierSettings) -> None:
         verify(required_weights(digest), digest)
 
 
-def halted_backend(settings: ClassifierSettings, error: WeightsError) -> HaltedBackend:
+def halted_backend(settings: ClassifierSettings, error: IncumbentError) -> HaltedBackend:
     """In place of the embedded backend that ``settings`` name, where ``error`` keeps it from judging anything."""
     digest = settings.embedded.weights
     name = None if digest is None else name_of(digest)
     return HaltedBackend(embedded_identity(settings.embedded, settings.samples, name), None, error)
+
+
+def unasked_backend(
+    settings: ClassifierSettings, taxonomy: Taxonomy, stopped: IncumbentError, *, names: bool = False
+) -> Backend:
+    """The backend that ``settings`` name, for a job that asks nothing: what is not known already is ``stopped``.
+
+    It has the identity and the conditions of the one that :func:`make_backend` makes; ``names`` is as there.
+    """
+    if settings.backend != "openai" or settings.openai is None:
+        return halted_backend(settings, stopped)
+    from bot.classifier.language_model.prompt import Prompts
+
+    version = Prompts(taxonomy, settings.openai, Detector(names=names)).version
+    identity = Identity(backend="openai", model=settings.openai.model, prompt=version, samples=settings.samples)
+    inner = HaltedBackend(identity, None, stopped)
+    return RememberingBackend(inner, taxonomy, FindingsInMemory({}), settings.openai.conditions)
 
 
 def _batched(

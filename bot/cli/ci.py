@@ -413,19 +413,19 @@ def _publish(
     else:
         analysis = facts if isinstance(facts, Analysis) else None
         publication = publish_event(event, analysis, world, client, _wait, dry_run, absence)
-    if site is not None and isinstance(facts, Analysis) and publication.plan is not None and publication.plan.summary:
-        _write_page(site, facts, publication.plan)
+    if site is not None and publication.plan is not None and publication.plan.summary:
+        _write_page(site, publication.plan)
     return replace(publication, usage=facts.work.usage if isinstance(facts, Analysis | Inventory) else None)
 
 
-def _write_page(folder: Path, analysis: Analysis, plan: PublishPlan) -> None:
+def _write_page(folder: Path, plan: PublishPlan) -> None:
     """Write the page of what the pull request would change: from its facts and reviewed files, as the comment is."""
     from bot.github.comparison import comparison_of
     from bot.site.audience import Audience
     from bot.site.comparison_page import render_comparison
     from bot.site.folder import write_folder
 
-    write_folder(folder, render_comparison(comparison_of(analysis, plan.judgement), Audience()))
+    write_folder(folder, render_comparison(comparison_of(plan.analysis, plan.judgement), Audience()))
 
 
 def _wait(attempt: int) -> None:
@@ -448,10 +448,11 @@ def _read(document: Path) -> Analysis | Inventory | Quiet | Literal["other-versi
         data = as_mapping(found.data)
         if QUIET in data:
             return validate(Quiet, found)
-        if data.get("format") not in (FORMAT, None):
+        version = data.get("format")
+        if type(version) is int and version != FORMAT:
             log(f"{document.name} is from another version of Incumbent: run all jobs again", error=True)
             return "other-version"
-        return validate(Inventory, found) if "merges" in data else validate(Analysis, found)
+        return validate(Analysis, found) if "judged" in data else validate(Inventory, found)
     except InputError as error:
         log(f"{document.name} is no document of ours: {error}", error=True)
         return None

@@ -189,6 +189,7 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
         pin=entry.pin,
         displaces=entry.admitted.displaces,
         setup_cost=entry.setup.cost,
+        attachments=entry.setup.attachments,
         inferred=frozenset(name for name in comparable if by_id[name].source in _INFERRED and name not in corrected),
     )
     return resident, stale
@@ -239,7 +240,11 @@ def migrated(entry: Entry, migration: Migration, old: Taxonomy, new: Taxonomy) -
     """
     if migration.is_nothing and old is new:
         return entry
-    carried = carried_definitions(migration, old, new)
+    return with_definitions(entry, migration, old, carried_definitions(migration, old, new))
+
+
+def with_definitions(entry: Entry, migration: Migration, old: Taxonomy, carried: Mapping[str, str]) -> Entry:
+    """The same where ``carried`` has the definitions of the new taxonomy by the ids of ``old``."""
     definitions = {
         id: carried[id] if id in carried and recorded == old.by_id[id].definition else recorded
         for id, recorded in entry.classified.definitions.items()
@@ -292,11 +297,6 @@ def as_classified(entry: Entry, line: Sequence[Taxonomy]) -> tuple[Entry, dict[s
     )
     scores = {names.get(name, name): score for name, score in entry.scores.items()}
     return entry.model_copy(update={"scores": scores, "classified": classified}), borne
-
-
-def migrated_tombstone(tombstone: Tombstone, migration: Migration, old: Taxonomy, new: Taxonomy) -> Tombstone:
-    """``tombstone`` with its entry under the ids of ``new``, so that it can return; its grounds name no capability."""
-    return tombstone.model_copy(update={"entry": migrated(tombstone.entry, migration, old, new)})
 
 
 def _renamed(values: Mapping[str, Value], migration: Migration) -> dict[str, Value]:

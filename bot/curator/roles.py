@@ -105,9 +105,9 @@ class Grounds:
     """The grounds of a suggestion; a refusal applies until one of these changes.
 
     ``yields_to`` are the residents that displace it; it is empty for a redundant entry.  Counts and coverers are left
-    out on purpose, since every newcomer changes them.  ``content`` is a digest of its turns; ``asked`` is the comment
-    in which a person asked for the eviction, if any.  In a swap ``freed_by`` is the newcomer that frees it; a refusal
-    does not depend on it.
+    out on purpose, since every newcomer changes them.  ``content`` is a digest of its turns and attachments; ``asked``
+    is the comment in which a person asked for the eviction, if any.  In a swap ``freed_by`` is the newcomer that frees
+    it; a refusal does not depend on it.
     """
 
     kind: EvictionKind
@@ -151,5 +151,6 @@ class Grounds:
 
 
 def content_digest(resident: RatedEntry) -> str:
-    """A digest of a resident's id and turns; a new classification does not change it."""
-    return hashlib.sha256(json.dumps([resident.id, resident.turns]).encode()).hexdigest()[:16]
+    """A digest of a resident's id, turns and attachments; a new classification does not change it."""
+    asked = [resident.id, resident.turns, *([resident.attachments] if resident.attachments else [])]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

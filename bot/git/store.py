@@ -222,13 +222,15 @@ class ObjectStore:
         """The files of ``commit``, or of a ``folder`` of it."""
         return CommitSnapshot(self._list(commit), self._git.content).within(folder)
 
-    def changes(self, old: str, new: str) -> tuple[ChangedFile, ...]:
+    def changes(self, old: str, new: str, *, contents: bool = True) -> tuple[ChangedFile, ...]:
         """The changes from the common ancestor of ``old`` and ``new`` to ``new``, sorted by path, as in a pull request.
 
         A renamed file keeps at least half of its content.  Without a common ancestor, every file that is new or
         different in ``new`` is a change, and none is deleted or renamed.  With several common ancestors, a change is a
         file that differs both from ``old`` and from one of them, and none is renamed: a merge may revert a change of
         one side, which a comparison with a single ancestor would not show.
+
+        Without ``contents`` no content of a file is fetched or looked at: only files that moved unchanged are renamed.
         """
         self._list(new).below("")  # A tree too large to list is too large to compare.
         ancestors = self._ancestors(old, new)
@@ -238,6 +240,8 @@ class ObjectStore:
             paths = {item.path for each in ancestors for item in self._differ(("--no-renames",), each, new)}
             return tuple(item for item in self._differ(("--no-renames",), old, new) if item.path in paths)
         (ancestor,) = ancestors
+        if not contents:
+            return self._differ(_SAME_CONTENT, ancestor, new)
         if self._remote is None:
             return self._differ(_RENAMES, ancestor, new)
         found = self._differ(_SAME_CONTENT, ancestor, new)

@@ -6,19 +6,18 @@ once, and only if the answer depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 from bot.classifier.caching_backend import halt, known_by
 from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.paths import expectation
 from bot.classifier.usage import total
-from bot.config import REVIEWED_FILES, Curation, Limits
+from bot.config import REVIEWED_FILES, Curation
 from bot.curator.entry import Tombstone
-from bot.curator.store import EVICTED, RegressionSet, is_part
+from bot.curator.store import EVICTED, FOLDER
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.validation import validate
@@ -28,16 +27,23 @@ from bot.github.client import GitHubClient, RefusedError
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import Event
 from bot.github.facts import (
+    FORMAT,
     Analysis,
-    ChangedEntryFile,
     ClassifierWork,
     EvictionFacts,
     JudgedFacts,
     StoppedFacts,
     SubmissionFacts,
     facts_of,
-    whole,
     without_secrets,
+)
+from bot.github.head_changes import (
+    agent_folder_of,
+    departing,
+    moved_from,
+    set_changes,
+    touched_agents,
+    touches,
 )
 from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.models import IssueComment
@@ -50,17 +56,12 @@ from bot.pipeline.review import Platform, classify_package, fixtures_of, load_pl
 from bot.pipeline.submission import (
     EVAL_SETS,
     Package,
-    agent_folder,
     read_package,
     refuse_shared_ids,
-    submission_folders,
-    with_agent_in_ids,
     with_unique_ids,
 )
 
-Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
-_PLACES: tuple[Touched, ...] = ("eval_sets", "regression_set", "taxonomy", "config")
 
 
 def analyse(
@@ -77,18 +78,16 @@ def analyse(
     backend: Backend,
     progress: Progress,
     measured: Measured = UNTOUCHED,
-    previous: CommitSnapshot | None = None,
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders in ``changes``, only undecided queries.
 
-    ``previous`` are the files at the merge base of head and base, if there is one; ``at`` is the time of the head.  A
-    contribution that ``release`` holds back is not read.  ``known`` are the ledger's classifications by key, which are
-    reused.  ``measured`` is the impact of a change of taxonomy or config.
+    ``at`` is the time of the head.  A contribution that ``release`` holds back is not read.  ``known`` are the ledger's
+    classifications by key, which are reused.  ``measured`` is the impact of a change of taxonomy or config.
     """
     problems: list[Problem] = list(measured.problems)
     problems += path_problems(snapshot, {change.path for change in changes})
-    touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
-    held = bool(touches) and release.is_held
+    touched = touches(changes)
+    held = bool(touched) and release.is_held
     packages: tuple[Package, ...] = ()
     if not held:
         packages = refuse_shared_ids(_packages(platform, snapshot, changes, problems), platform.regression_set)
@@ -97,21 +96,18 @@ def analyse(
         problems += [
             problem for package in packages for problem in missing_fixtures(package.submission.queries, fixtures)
         ]
-    if any(place in touches for place in ("taxonomy", "config", "regression_set")):
+    if any(place in touched for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
-    departing = {}
-    if previous is not None and not held:
-        folders = _touched(changes)
-        departing = departing_entries(
-            platform.regression_set, previous, snapshot, packages, folders, platform.config.limits
-        )
     found = classify_all(platform, with_unique_ids(packages), known, backend, progress)
     identity = backend.identity
+    submissions = [facts.submission for facts in found.submissions]
+    agents = {folder for path in snapshot.paths(EVAL_SETS) if (folder := agent_folder_of(path)) is not None}
     return Analysis(
+        format=FORMAT,
         repository=event.repository,
         at=at,
         held=held,
-        touches=touches,
+        touches=touched,
         judged=JudgedFacts(
             pull_request=event.pull_request,
             base=base,
@@ -119,12 +115,8 @@ def analyse(
             identity=identity,
             submissions=found.submissions,
             problems=tuple(without_secrets(problem) for problem in InputError(problems).problems),
-            set_changes=tuple(
-                item
-                for item in _set_changes(snapshot, changes)
-                if measured.follows.get(item.file.path) != (item.file.object_after or "")
-            ),
-            departing=departing,
+            set_changes=set_changes(changes, snapshot.paths(FOLDER), _evictions(snapshot, changes)),
+            departing={} if held else departing(platform.regression_set, submissions, changes, agents),
         ),
         work=ClassifierWork(
             reused=found.reused,
@@ -133,6 +125,7 @@ def analyse(
             usage=total([backend.usage, measured.usage]),
         ),
         impact=measured.impact,
+        follows=measured.follows,
         remembered=dict(measured.remembered),
     )
 
@@ -205,13 +198,16 @@ def _packages(
 ) -> list[Package]:
     packages = []
     changed = {change.path for change in changes}
-    present = {folder for path in snapshot.paths(EVAL_SETS) if (folder := _folder(path)) is not None}
-    touched = _touched(changes)
+    present = {folder for path in snapshot.paths(EVAL_SETS) if (folder := agent_folder_of(path)) is not None}
+    touched = touched_agents(changes)
     refused = refused_folders(present)
     problems += [
         Problem(path, None, "the file lies in no agent's folder", "move it to eval_sets/<customer>/<agent>/")
         for path in sorted(changed)
-        if path.startswith(f"{EVAL_SETS}/") and _folder(path) is None and snapshot.exists(path) and path.endswith(_DATA)
+        if path.startswith(f"{EVAL_SETS}/")
+        and agent_folder_of(path) is None
+        and snapshot.exists(path)
+        and path.endswith(_DATA)
     ]
     for folder in sorted(touched & present):
         if folder in refused:
@@ -228,51 +224,10 @@ def _packages(
     return packages
 
 
-def _touched(changes: Sequence[ChangedFile]) -> set[str]:
-    """The agents' folders with a change, or from which files are moved away."""
-    found = {_folder(path) for change in changes for path in (change.path, change.before or "")}
-    return {folder for folder in found if folder is not None}
-
-
-def _folder(path: str) -> str | None:
-    parts = path.split("/")
-    return "/".join(parts[:3]) if len(parts) > 3 and parts[0] == EVAL_SETS else None
-
-
-def moved_from(folder: str, present: Collection[str | None], changes: Sequence[ChangedFile]) -> tuple[str, str] | None:
-    """The customer and agent whose folder became ``folder``: it is gone, and all renames came from it."""
-    previous = {_folder(change.before) for change in changes if change.before and _folder(change.path) == folder}
-    gone = sorted(place for place in previous if place is not None and place != folder and place not in present)
-    if len(gone) != 1:
-        return None
-    customer, agent = gone[0].split("/")[1:]
-    return customer, agent
-
-
-def _inside(change: ChangedFile, place: str) -> bool:
-    return any(path.startswith(f"{place}/") for path in (change.path, change.before or ""))
-
-
-def _set_changes(snapshot: CommitSnapshot, changes: Sequence[ChangedFile]) -> tuple[ChangedEntryFile, ...]:
-    found = []
-    for change in changes:
-        if not any(is_part(path) for path in (change.path, change.before or "")):
-            continue
-        lost = change.path if change.kind == "deleted" else change.before or ""
-        tombstone = f"{EVICTED}/{lost.rpartition('/')[2]}"
-        found.append(
-            ChangedEntryFile(
-                file=replace(
-                    change,
-                    path=whole(change.path),
-                    before=None if change.before is None else whole(change.before),
-                    object_before=None,
-                ),
-                buried=snapshot.exists(tombstone),
-                eviction=_eviction(snapshot, change.path),
-            )
-        )
-    return tuple(found)
+def _evictions(snapshot: CommitSnapshot, changes: Sequence[ChangedFile]) -> dict[str, EvictionFacts]:
+    """What the tombstones among ``changes`` say, by path."""
+    found = {change.path: _eviction(snapshot, change.path) for change in changes}
+    return {path: eviction for path, eviction in found.items() if eviction is not None}
 
 
 def _eviction(snapshot: CommitSnapshot, path: str) -> EvictionFacts | None:
@@ -292,50 +247,6 @@ def _faults_of_reviewed_files(snapshot: CommitSnapshot) -> list[Problem]:
     except InputError as error:
         return list(error.problems)
     return []
-
-
-def departing_entries(
-    known: RegressionSet,
-    before: CommitSnapshot,
-    after: CommitSnapshot,
-    packages: Sequence[Package],
-    folders: Collection[str],
-    limits: Limits,
-) -> dict[str, Literal["source-deleted", "customer-left"]]:
-    """The entries whose query is in ``before`` and not in ``after``, in the ``folders`` that differ.
-
-    ``packages`` are those of ``after``, without shared ids; folders that cannot be read are left out.
-    """
-    there = set(submission_folders(after))
-    read = {package.submission.folder for package in packages}
-    sources = {
-        id: agent_folder(entry.source.customer, entry.source.agent)
-        for id, entry in known.entries.items()
-        if entry.source is not None
-    }
-    concerned = {folder for folder in sources.values() if folder in folders and (folder in read or folder not in there)}
-    previous = []
-    for folder in sorted(concerned.intersection(submission_folders(before))):
-        customer, agent = folder.split("/")[1:]
-        try:
-            previous.append(read_package(before.within(folder), customer, agent, folder, limits))
-        except InputError:
-            continue
-    if not previous:
-        return {}
-    gone = _present(refuse_shared_ids(previous, known), known) - _present(packages, known)
-    customers = {folder.split("/")[1] for folder in there}
-    return {
-        id: "source-deleted" if source.split("/")[1] in customers else "customer-left"
-        for id, source in sorted(sources.items())
-        if id in gone
-    }
-
-
-def _present(packages: Sequence[Package], known: RegressionSet) -> set[str]:
-    """The entries of the queries in ``packages``, and the entries that these edit."""
-    found = settle([with_agent_in_ids(item).submission for item in packages], known)
-    return {item.id for item in (*found.settled.values(), *found.edited.values())}
 
 
 CONTRIBUTED = "CONTRIBUTOR"

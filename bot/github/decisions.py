@@ -46,8 +46,8 @@ def displayed_now(record: PullRequestRecord, marker: str | None, updated_at: str
     found = {}
     for entry, shown in showing.verdicts.items():
         before = record.displayed.get(entry)
-        same = before is not None and before.verdict == shown.verdict
-        new = Displayed(verdict=shown.verdict, codes=shown.codes, since=updated_at)
+        same = before is not None and (before.verdict, before.content) == (shown.verdict, shown.content)
+        new = Displayed(**shown.model_dump(), since=updated_at)
         found[entry] = before if same and before is not None else new
     return found
 

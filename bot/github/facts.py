@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Classification, Findings, Identity
@@ -230,21 +230,44 @@ class ClassifierWork(FileModel):
     )
 
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """The version of the document; both jobs of a run have the same one."""
+Touched: TypeAlias = Literal["eval_sets", "regression_set", "taxonomy", "config"]
+
+
+def _whole_number(value: object) -> object:
+    if type(value) is not int:
+        raise ConstraintError("a whole number", "give the version of the document")
+    return value
+
+
+Format: TypeAlias = Annotated[Literal[3], BeforeValidator(_whole_number)]
+"""The version of a document; nothing that only equals it, such as 3.0, and no document without one."""
+
+
+class MigrationFacts(FileModel):
+    """What a change of the taxonomy does to the ids and definitions of the regression set (docs/taxonomy.md).
+
+    It is only a claim: what it makes of the reviewed set is worked out again, and compared with the head's files.
+    """
+
+    renames: dict[Identifier, Identifier]
+    splits: dict[Identifier, Tuple[Identifier]]
+    definitions: dict[Identifier, Text] = Field(description="of the new taxonomy, by the ids of the reviewed one")
 
 
 class Analysis(FileModel):
     """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
 
-    format: Literal[2] = FORMAT
+    format: Format
     repository: str
     at: Timestamp = Field(description="the time of the head")
     held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
-    touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
+    touches: Tuple[Touched]
     judged: Checked[JudgedFacts]
     work: ClassifierWork
     impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
+    follows: MigrationFacts | None = Field(default=None, description="how the set may follow a change of taxonomy")
     remembered: dict[Digest, Checked[Classification]] = Field(
         default_factory=dict, description="what a language model said to find that out, so that it is not asked twice"
     )

@@ -10,15 +10,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from bot.classifier.model import Classification
+from bot.classifier.model import Backend, Classification
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
 from bot.git import CommitSnapshot, ObjectStore
 from bot.github.authority import Authority
+from bot.github.border import configured
 from bot.github.client import GitHubClient
 from bot.github.decisions import CommentLookup
 from bot.github.events import Event, Flow
+from bot.github.head_changes import HeadFacts
 from bot.github.managed_pull_request import (
     Branch,
     DesiredPullRequest,
@@ -54,6 +56,8 @@ from bot.ledger.model import (
     folder_path,
 )
 from bot.ledger.store import load_folder, load_record, readable
+from bot.pipeline.repository_paths import path_problems
+from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS
 from bot.text.digests import digest
 
@@ -77,6 +81,7 @@ class Commits:
 class World:
     """The outside world: git objects, their source, this run's page on GitHub, the product's files, the time.
 
+    ``configured`` gives the classifier that a platform's config names, to a job that asks nothing.
     ``has_site``: this run keeps the page of what the pull request would change.
     """
 
@@ -87,21 +92,24 @@ class World:
     product: str | None = None
     has_site: bool = False
     clock: Callable[[], float] = time.time
+    configured: Callable[[Platform], Backend] = configured
 
-    def fetch(self, event: Event, head: bool, files: Sequence[str] = ()) -> Commits:
+    def fetch(self, event: Event, head: bool, files: Sequence[str] = (), *, names: bool = False) -> Commits:
         """Fetch what ``event`` is about; the ``head`` only in the job that reads hostile data.
 
-        ``files`` are further ones of the ledger that are about to be read.
+        The job that writes gets the ``names`` of its files alone, with git's ids.  ``files`` are further ones of the
+        ledger that are about to be read.
         """
         refs = {"base": event.group_base or f"refs/heads/{event.default_branch}", "ledger": f"refs/heads/{BRANCH}"}
-        if head and event.flow is Flow.GROUP and event.head is not None:
+        if (head or names) and event.flow is Flow.GROUP and event.head is not None:
             refs["head"] = event.head
-        elif head and event.pull_request is not None:
+        elif (head or names) and event.pull_request is not None:
             refs["head"] = f"refs/pull/{event.pull_request}/head"
         # Without hostile data, eval sets are fetched when they are read.
         read = FOLDERS if head else tuple(folder for folder in FOLDERS if folder != EVAL_SETS)
         # Of the ledger, only what does not grow with history; events and records of folders when they are read.
-        folders = {local: (*_OF_LEDGER, *files) if local == "ledger" else read for local in refs}
+        contents = [local for local in refs if head or local != "head"]
+        folders = {local: (*_OF_LEDGER, *files) if local == "ledger" else read for local in contents}
         # The ledger's history is not needed, and grows with each run.
         only = ("ledger",)
         found = self.store.fetch(self.url, refs, self.token, optional=only, folders=folders, ours=FOLDERS, ends=only)
@@ -116,6 +124,16 @@ class World:
         refs = {local: f"refs/heads/{name}" for local, name in places.items()}
         found = self.store.fetch(self.url, refs, self.token, optional=tuple(refs)) if refs else {}
         return {places[local]: commit for local, commit in found.items()}
+
+
+def read_head(store: ObjectStore, base: str, head: str) -> HeadFacts:
+    """What git says of ``head`` beside ``base``, without any content of it."""
+    changes = store.changes(base, head, contents=False)
+    snapshot = store.snapshot(head)
+    paths = frozenset(path for place in FOLDERS for path in snapshot.paths(place))
+    faults = path_problems(snapshot, {change.path for change in changes})
+    at = store.commit_time(head)
+    return HeadFacts(base=base, head=head, at=at, changes=changes, paths=paths, faults=tuple(faults))
 
 
 def branch_at(store: ObjectStore, base: str, commit: str) -> Branch:
@@ -202,11 +220,19 @@ def suggestions_of(ledger: CommitSnapshot | None) -> SuggestionRecord:
 
 
 def remembered_of(ledger: CommitSnapshot | None) -> dict[str, Classification]:
-    """Those of all pull requests, and of merged queries that did not enter."""
-    reconciled = reconciled_of(ledger)
-    known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
+    """The classifications of what was merged: of queries that did not enter, and of entries that are to be scored anew.
+
+    They were made by a job that reads merged files alone.
+    """
+    known = remembered_of_entries(ledger)
     found = folders_of(ledger, ()).values()
     return known | {key: item for each in found if each is not None for key, item in each.classifications.items()}
+
+
+def remembered_of_entries(ledger: CommitSnapshot | None) -> dict[str, Classification]:
+    """The classifications of entries that are to be scored anew, and what was known before."""
+    reconciled = reconciled_of(ledger)
+    return {} if reconciled is None else dict(reconciled.classifications)
 
 
 def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
@@ -272,12 +298,20 @@ def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLo
     )
 
 
-def known_of(ledger: CommitSnapshot | None) -> dict[str, Classification]:
-    """The ledger's classifications from all pull requests."""
+def known_in_group(
+    ledger: CommitSnapshot | None, is_part: Callable[[str], bool], version: str
+) -> dict[str, Classification]:
+    """The classifications of the pull requests in a merge group; ``is_part`` tells of a head whether it is in it.
+
+    What two of them say differently is classified again: no pull request decides about another's queries.
+    """
     found: dict[str, Classification] = {}
+    disputed: set[str] = set()
     for record in records_of(ledger).values():
-        found |= record.classifications
-    return found
+        if is_part(record.head):
+            known = record.known_to(version)
+            disputed.update(key for key, item in known.items() if found.setdefault(key, item) != item)
+    return {key: item for key, item in found.items() if key not in disputed}
 
 
 def offer_from_clone(

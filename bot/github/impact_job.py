@@ -12,22 +12,17 @@ from bot.classifier.caching_backend import HaltedBackend, known_by
 from bot.classifier.embedded.fitting_cost import too_many_exemplars
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage, total
-from bot.config import CONFIG_FILE
-from bot.curator.store import is_part
 from bot.errors import IncumbentError, InputError, Problem
-from bot.files.snapshot import Overlay
-from bot.git import ObjectStore, blob_id
+from bot.git import ObjectStore
+from bot.github.facts import MigrationFacts
 from bot.github.fitted_models import ModelUse
 from bot.ledger.keys import under, with_findings
 from bot.pipeline.impact.appraisal import appraise, trial_problems
-from bot.pipeline.impact.measure import PlatformChange, backends_of, changed_files, measure, read_agents, read_change
+from bot.pipeline.impact.measure import PlatformChange, backends_of, measure, read_agents, read_change
 from bot.pipeline.impact.model import Impact
-from bot.pipeline.migrate import plan_migration
 from bot.pipeline.reclassify import query_of
 from bot.pipeline.review import Platform, unsettled
-from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.migration import carried_questions
+from bot.taxonomy.migration import carried_definitions, carried_questions
 
 ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
 
@@ -36,15 +31,15 @@ ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
 class Measured:
     """The impact (``None``: the files cannot be read), faults of the changed files, a model's answers, and the cost.
 
-    ``follows`` maps files of the regression set to the id of their content after a migration: a change to just that
-    content is not a change by hand.  ``stopped`` is what kept a classifier from running here, if anything did.
+    ``follows`` is the migration that the set may follow: a change to just that is not a change by hand.  ``stopped`` is
+    what kept a classifier from running here, if anything did.
     """
 
     impact: Impact | None = None
     problems: tuple[Problem, ...] = ()
     remembered: Mapping[str, Classification] = field(default_factory=dict)
     usage: Usage | None = None
-    follows: Mapping[str, str] = field(default_factory=dict)
+    follows: MigrationFacts | None = None
     stopped: IncumbentError | None = None
 
 
@@ -77,7 +72,7 @@ def measure_impact(
     refused = too_many_exemplars(change.after.taxonomy, change.after.config)
     if refused is not None:
         return Measured(problems=(*problems, refused))
-    follows = _follows(store, base, head, change)
+    follows = _follows(change)
     if make is None:
         old, new = change.before.taxonomy, change.after.taxonomy
         unfit = trial_problems(appraise(old, new, change.after.config.appraisal), new, change.document)
@@ -117,19 +112,13 @@ def measure_impact(
     )
 
 
-def _follows(store: ObjectStore, base: str, head: str, change: PlatformChange) -> dict[str, str]:
-    """The set of ``base`` after `incumbent migrate` to the taxonomy of ``head``, if that is possible."""
-    if change.before.taxonomy == change.after.taxonomy:
-        return {}
-    try:
-        files = {
-            path: content
-            for path, content in changed_files(store, base, head).items()
-            if path == TAXONOMY_FILE or path.startswith(f"{EXEMPLARS_FOLDER}/")
-        }
-        over = Overlay(store.snapshot(base), files)
-        plan = plan_migration(over, change.before.taxonomy, {}, CONFIG_FILE, moves=False)
-    except InputError:
-        return {}
-    changed = [item for item in plan.file_changes if is_part(item.path)]
-    return {item.path: blob_id(item.content) for item in changed if item.content is not None}
+def _follows(change: PlatformChange) -> MigrationFacts | None:
+    """The migration from the taxonomy of the base to that of the head, if there is any."""
+    old, new = change.before.taxonomy, change.after.taxonomy
+    if old == new:
+        return None
+    return MigrationFacts(
+        renames=dict(change.migration.renames),
+        splits=dict(change.migration.splits),
+        definitions=carried_definitions(change.migration, old, new),
+    )

@@ -123,13 +123,15 @@ class ReviewJudgement:
                 content = self.contents[entry]
                 verdict = judged.get(name)
                 found[entry] = (
-                    DisplayedVerdict(verdict=digest([content, NO_VERDICT]), codes=NO_VERDICT)
+                    DisplayedVerdict(content=content, verdict=digest([content, NO_VERDICT]), codes=NO_VERDICT)
                     if verdict is None
-                    else DisplayedVerdict(verdict=verdict_digest(verdict, content), codes=codes(verdict))
+                    else DisplayedVerdict(
+                        content=content, verdict=verdict_digest(verdict, content), codes=codes(verdict)
+                    )
                 )
         said = {SET_NAME: "regression set changed by hand", WHO_DECIDES: "who decides is changed"}
         for name, content in self._files.items():
-            found[name] = DisplayedVerdict(verdict=content, codes=said[name])
+            found[name] = DisplayedVerdict(content=content, verdict=content, codes=said[name])
         return found
 
     @cached_property

@@ -117,7 +117,7 @@ def merge_events(
     """
     by, at = merged
     assert record.merged is not None
-    left_out = sorted(entry for entry, item in displayed.items() if leaves_out(item.codes))
+    left_out = {entry: item.content for entry, item in sorted(displayed.items()) if leaves_out(item.codes)}
     closed = Closed(at=at, pull_request=record.pull_request, commit=record.merged.commit)
     passed = [
         Passed(
@@ -130,8 +130,8 @@ def merge_events(
             by=by,
             by_bot=is_bot(by),
         )
-        for entry in (*record.merged.seen, *left_out)
-        if entry in contents
+        for entry, content in {**record.merged.seen, **left_out}.items()
+        if contents.get(entry) == content
     ]
     return (*passed, closed)
 

@@ -56,7 +56,6 @@ def read_comparison(
     ledger = None if found is None else store.snapshot(found)
     known = remembered_of(ledger)
     event = Event(flow=Flow.REVIEW, repository=name, default_branch="")
-    left = store.common_ancestor(base, head)
     asking = after
     if after.config.classifier.backend == "openai":
         settings = {"classifier": before.config.classifier}
@@ -73,7 +72,6 @@ def read_comparison(
         known=known,
         backend=with_findings(make(asking), known),
         progress=progress,
-        previous=None if left is None else store.snapshot(left),
     )
     judgement = judge_facts(replace(analysis.judged, set_changes=()), after, None, ())
     found_here = comparison_of(analysis, judgement)

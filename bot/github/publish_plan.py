@@ -79,8 +79,8 @@ class PublishInputs:
 
     ``login`` is the bot's account; ``ledger`` the commit of the ledger branch, ``record`` its record of this pull
     request; ``run`` the page of this run, and ``has_site`` whether it keeps the page of what the pull request would
-    change; ``product`` the address of the product's files.  ``previous`` are earlier
-    rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
+    change; ``product`` the address of the product's files, ``version`` the digest of its code.  ``previous`` are
+    earlier rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
     ``abilities`` the recorded ones of endpoints, ``refused`` the evictions by hand that people refused before,
     ``histories`` what release runs say of entries, ``co_authors`` who else counts as an author.  ``changes`` are all
     files that the head changes, as this job found them itself.
@@ -94,6 +94,7 @@ class PublishInputs:
     record: PullRequestRecord | None
     run: str | None
     product: str | None = None
+    version: str | None = None
     has_site: bool = False
     previous: PriorRejections = NOTHING_BEFORE
     corrections: RecordedCorrections = NOTHING_RECORDED
@@ -110,6 +111,7 @@ class PublishPlan:
     """The writes in order, and the report of the run."""
 
     operations: tuple[Operation, ...]
+    analysis: Analysis
     judgement: ReviewJudgement
     result: Result
     summary: str
@@ -177,7 +179,9 @@ def plan_review(
         # Most pull requests of a repository do not concern the bot: the check is enough.
         operations += check_operations(judgement, result, "Nothing to curate.", inputs.check)
         operations += label_operations((), inputs.pull)
-        return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary="")
+        return PublishPlan(
+            operations=tuple(operations), analysis=analysis, judgement=judgement, result=result, summary=""
+        )
     if not observing:
         operations += replies_to(outcome.replies, inputs.login, inputs.comments)
         operations += _ledger(analysis, record, displayed, showing, outcome, inputs)
@@ -185,7 +189,13 @@ def plan_review(
     if not observing:
         operations += label_operations(result.labels, inputs.pull)
     operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), inputs.check)
-    return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
+    return PublishPlan(
+        operations=tuple(operations),
+        analysis=analysis,
+        judgement=judgement,
+        result=result,
+        summary=render_summary(report),
+    )
 
 
 def plan_retraction(why: str, login: str, pull: PullRequest, comments: Sequence[IssueComment]) -> list[Operation]:
@@ -328,7 +338,8 @@ def _ledger(
     new = record.model_copy(
         update={
             "head": judged.head,
-            "classifications": {**(record.classifications if partial else {}), **found},
+            "classifications": {**(record.known_to(inputs.version) if partial else {}), **found},
+            "version": inputs.version,
             "texts": {**record.texts, **judgement.texts},
             "changes": changes_of(judgement, record),
             "displayed": displayed,

@@ -11,8 +11,10 @@ from bot.classifier.caching_backend import learnt_by, recall
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
+from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot
 from bot.github.analyse_job import ReleaseInputs, analyse
+from bot.github.border import ForeignFactsError, checked
 from bot.github.check import result_of
 from bot.github.client import TRIES, GitHubClient, LostRaceError
 from bot.github.co_authors import co_authors_of
@@ -26,8 +28,9 @@ from bot.github.git_state import (
     abilities_of,
     comment_lookup,
     corrections_of,
-    known_of,
+    known_in_group,
     models_of,
+    read_head,
     record_of,
     rejections_of,
     remembered_of,
@@ -53,15 +56,9 @@ from bot.taxonomy.history import History
 from bot.text.compare import text_key
 from bot.text.digests import digest
 
-GOVERNING = ("curators", "trusted_authors", "mode", "block_on_review", "hold_first_time_contributors")
-"""The keys of the config whose present values count, not those of the facts."""
 MOVED = "the pull request has changed since it was read: the run of its newest commit writes"
 CLOSED = "the pull request is closed"
 ELSEWHERE = "only pull requests to {} are curated"
-
-
-class ForeignFactsError(OutsideError):
-    """The document of facts is not about this event, or not based on reviewed files."""
 
 
 def redirected(event: Event, pull_request: Callable[[int], PullRequest]) -> Event:
@@ -97,7 +94,15 @@ def analyse_event(
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     changes = world.store.changes(commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
-    known = known_of(ledger)
+    version = digest_of_product()
+    known = {} if record is None else record.known_to(version)
+    if event.flow is Flow.GROUP:
+        head = commits.head
+        known = known_in_group(
+            ledger,
+            lambda commit: world.store.exists(commit) and world.store.is_ancestor(commit, head),
+            version,
+        )
     abilities = abilities_of(ledger, world.clock()).endpoints
     models = models_of(ledger)
     opened: list[Backend] = []
@@ -116,12 +121,11 @@ def analyse_event(
             commits.head,
             None if event.flow is Flow.GROUP else make,
             lambda of: is_preview(of, models),
-            remembered_of(ledger),
+            {**remembered_of(ledger), **known},
             release.is_vouched,
             progress,
             rejected={item.decision.content for item in rejections_of(ledger)},
         )
-    left = world.store.common_ancestor(commits.base, commits.head)
     analysis = analyse(
         event,
         base=commits.base,
@@ -131,11 +135,10 @@ def analyse_event(
         snapshot=world.store.snapshot(commits.head),
         changes=changes,
         release=release,
-        known=known if event.flow is Flow.GROUP else {} if record is None else record.classifications,
+        known=known,
         backend=asked,
         progress=progress,
         measured=measured,
-        previous=None if left is None else world.store.snapshot(left),
     )
     work = analysis.work.model_copy(update={"abilities": learnt_by(opened)})
     return analysis.model_copy(update={"work": work})
@@ -227,16 +230,23 @@ def observes(event: Event, world: World) -> bool:
 
 
 def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClient, dry_run: bool) -> Publication:
-    commits = world.fetch(event, head=False)
+    commits = world.fetch(event, head=False, names=True)
+    assert commits.head is not None
     _refuse_foreign_facts(event, analysis, world, commits)
+    if commits.head != analysis.judged.head:
+        return nothing(MOVED)
+    reviewed = world.store.snapshot(commits.base)
     try:
-        platform = with_masks(load_platform(world.store.snapshot(analysis.judged.base)))
+        platform = with_masks(load_platform(reviewed))
     except InputError as error:
-        raise ForeignFactsError(f"The analysis holds by files with faults: {error}") from None
-    if not analysis.fits(platform.taxonomy):
-        raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
+        raise ForeignFactsError(f"The reviewed files have faults: {error}") from None
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
-    platform = with_results(_governed(platform, world, commits), ledger)
+    platform = with_results(platform, ledger)
+    head = read_head(world.store, commits.base, commits.head)
+    record = record_of(ledger, event.pull_request)
+    release = ReleaseInputs(event=event, config=platform.config, record=record, github=lambda: github)
+    held = bool(head.touches) and release.is_held
+    analysis = checked(analysis, platform, world.configured(platform), head, reviewed, held)
     evicted = evicted_by_hand(analysis.judged, platform)
     analysis = analysis.model_copy(update={"judged": without_derived(analysis.judged, platform)})
     if event.flow is Flow.GROUP:
@@ -261,10 +271,11 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         comments=comments,
         check=github.check(analysis.judged.head),
         ledger=commits.ledger,
-        record=record_of(ledger, event.pull_request),
+        record=record,
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
+        version=digest_of_product(),
         has_site=world.has_site,
         previous=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
         corrections=_corrections(analysis.judged, platform, here, ledger, world, github),
@@ -278,6 +289,8 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         ),
         histories=histories(platform.regression_set.entries, releases, platform.config.results) if releases else {},
         co_authors=co_authors_of(pull.number, ledger, github),
+        # What changes who decides is found in these (bot.github.governing).
+        changes=head.changes,
     )
     plan = plan_review(analysis, platform, inputs, github.permission)
     if not dry_run:
@@ -302,28 +315,21 @@ def _corrections(
     return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, judged.base).all, lookups)
 
 
-def _governed(platform: Platform, world: World, commits: Commits) -> Platform:
-    """``platform`` with the present rules of the default branch on who may decide and what fails a check.
-
-    Verdicts are based on the files of the facts, but a curator who was removed since then decides nothing.
-    """
-    try:
-        live = load_platform(world.store.snapshot(commits.base)).config
-    except InputError:
-        return platform
-    governing = {name: getattr(live, name) for name in GOVERNING}
-    return replace(platform, config=platform.config.model_copy(update=governing))
-
-
 def _refuse_foreign_facts(event: Event, analysis: Analysis, world: World, commits: Commits) -> None:
-    """Raise an error unless the facts are about this event and based on reviewed files."""
+    """Raise an error unless the facts are about this event, and rest on what the newest reviewed files say, too."""
     judged = analysis.judged
     if (analysis.repository, judged.pull_request) != (event.repository, event.pull_request):
         raise ForeignFactsError("The analysis is about something else than the event")
     if event.flow is Flow.GROUP and (judged.base, judged.head) != (event.group_base, event.head):
         raise ForeignFactsError("The analysis is of other commits than the merge group's")
+    if judged.base == commits.base:
+        return
     if not (world.store.exists(judged.base) and world.store.is_ancestor(judged.base, commits.base)):
-        raise ForeignFactsError("The analysis holds by files that are not on the default branch")
+        raise ForeignFactsError("The analysis rests on files that are not on the default branch")
+    # The regression set of now is judged against; what is classified rests on the rest.
+    before, now = (world.store.trees(each, "config", "taxonomy", below=False) for each in (judged.base, commits.base))
+    if before != now:
+        raise ForeignFactsError("Taxonomy or config have changed since the analysis: run all jobs again")
 
 
 def _publish_group(

@@ -7,9 +7,9 @@ is theirs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Classification
@@ -59,8 +59,12 @@ class CitedComment(FileModel):
 
 
 class DisplayedVerdict(FileModel):
-    """A query's verdict as the comment shows it."""
+    """A query's verdict as the comment shows it, and the content that it is on."""
 
+    content: Digest | None = Field(
+        default=None,
+        description="digest of text, attachments and agent; null: an earlier version did not record it",
+    )
     verdict: Digest = Field(description="digest of the verdict with the names that it rests on")
     codes: Text = Field(description="the verdict in codes, as `INCLUDE direct NEW_COVERAGE`")
 
@@ -111,7 +115,15 @@ class Merged(FileModel):
 
     commit: CommitId
     at: Timestamp
-    seen: Tuple[EntryId] = Field(default=(), description="what the comment showed as admitted without a person")
+    seen: dict[EntryId, Digest] = Field(
+        default_factory=dict, description="entry that the comment showed as admitted without a person: its content then"
+    )
+
+    @field_validator("seen", mode="before")
+    @classmethod
+    def _without_bare_names(cls, seen: Any) -> Any:
+        """Earlier versions recorded names alone, which may stand for another text by now: nothing was seen."""
+        return {} if isinstance(seen, list | tuple) else seen
 
 
 class PullRequestRecord(FileModel):
@@ -121,6 +133,9 @@ class PullRequestRecord(FileModel):
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
     classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
+    version: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        default=None, description="of the code of Incumbent that classified; another version may say something else"
+    )
     texts: dict[str, Digest] = Field(
         default_factory=dict, description="entry: digest of its text, also of one that was taken out"
     )
@@ -137,6 +152,10 @@ class PullRequestRecord(FileModel):
     reviews: Tuple[CommentKey] = Field(
         default=(), description="reviews, and comments of theirs, whose commands were read: they come in no order"
     )
+
+    def known_to(self, version: str | None) -> dict[str, Classification]:
+        """The classifications that this ``version`` made, or a language model, which is not asked twice."""
+        return {key: item for key, item in self.classifications.items() if item.findings or self.version == version}
 
 
 class QueryAtCommit(FileModel):

@@ -17,9 +17,9 @@ from typing import Any
 
 from bot.config import REVIEWED_FILES, Limits, load_config, means_shipped_weights, name_shipped_weights
 from bot.curator.corrections import FOLDER as CORRECTIONS
-from bot.curator.entry import Entry, StaleEntry, migrated, migrated_tombstone, migrated_values, resident_of
+from bot.curator.entry import Entry, StaleEntry, migrated, migrated_values, resident_of, with_definitions
 from bot.curator.file_changes import FileChange
-from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
+from bot.curator.store import RegressionSet, entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError, Problem
 from bot.evaluation.labels import TABLES, read_file
 from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
@@ -38,7 +38,7 @@ from bot.taxonomy.changes import (
 )
 from bot.taxonomy.history import with_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
-from bot.taxonomy.migration import Migration, declared, migration_between, removed_between
+from bot.taxonomy.migration import Migration, carried_definitions, declared, migration_between, removed_between
 from bot.taxonomy.model import Exemplars, Taxonomy
 from bot.text.compare import normalise
 
@@ -212,35 +212,13 @@ class _Planning:
         known = collect(partial(load_regression_set, self.now, None), self.problems)
         if known is None:
             return
-        for path_of, entries in ((entry_path, known.entries), (waiting_path, known.waiting)):
-            for entry in entries.values():
-                after = migrated(entry, self.migration, self.old, self.new)
-                self._entry(path_of(entry.id), entry, after, ())
-                item = resident_of(after, self.new, known.identity)[1]
-                if item is not None:
-                    self.stale.append(item)
-        for tombstone in known.tombstones.values():
-            restored = migrated_tombstone(tombstone, self.migration, self.old, self.new).entry
-            self._entry(tombstone_path(tombstone.id), tombstone.entry, restored, ("entry",))
-
-    def _entry(self, path: str, before: Entry, after: Entry, at: tuple[str, ...]) -> None:
-        """Edit the entry ``at`` a place of the file at ``path``."""
-
-        def change(data: Any) -> None:
-            for step in at:
-                data = data[step]
-            rename_keys(data["scores"], self.migration.renames)
-            if "definitions" in data["classified"]:
-                definitions = data["classified"]["definitions"]
-                rename_keys(definitions, self.migration.renames)
-                for id, definition in after.classified.definitions.items():
-                    if definitions[id] != definition:
-                        definitions[id] = definition
-            if "corrected" in data["classified"]:
-                _move_values(data["classified"]["corrected"], after.classified.corrected, self.migration)
-
-        if after != before:
-            collect(partial(self._edit, path, change), self.problems)
+        carried = carried_definitions(self.migration, self.old, self.new)
+        self.file_changes.extend(migrate_set(self.now, known, self.migration, self.old, carried, self.problems))
+        for entry in (*known.entries.values(), *known.waiting.values()):
+            after = migrated(entry, self.migration, self.old, self.new)
+            item = resident_of(after, self.new, known.identity)[1]
+            if item is not None:
+                self.stale.append(item)
 
     def labels(self, path: str, content: bytes, limits: Limits) -> None:
         """Edit a label file of any format."""
@@ -265,8 +243,53 @@ class _Planning:
             self.file_changes.append(FileChange(path, mark + after))
 
     def _edit(self, path: str, change: Callable[[Any], None]) -> None:
-        content = self.now.read(path, REVIEWED_FILES)
-        self.file_changes.append(FileChange(path, edited(content, self.now.name(path), REVIEWED_FILES, change)))
+        self.file_changes.append(FileChange(path, _edited(self.now, path, change)))
+
+
+def migrate_set(
+    now: Snapshot,
+    known: RegressionSet,
+    migration: Migration,
+    old: Taxonomy,
+    carried: Mapping[str, str],
+    problems: list[Problem],
+) -> list[FileChange]:
+    """The files of ``known``, the regression set of ``now``, under the ids that ``migration`` gives them.
+
+    ``carried`` has the definitions of the new taxonomy by the ids of ``old``.  A tombstone's entry follows, so that it
+    can return.  Faults of files go to ``problems``.
+    """
+    places = [(entry_path(id), entry, ()) for id, entry in known.entries.items()]
+    places += [(waiting_path(id), entry, ()) for id, entry in known.waiting.items()]
+    graves = [(tombstone_path(id), item.entry, ("entry",)) for id, item in known.tombstones.items()]
+    found = []
+    for path, entry, at in (*places, *graves):
+        after = with_definitions(entry, migration, old, carried)
+        if after != entry:
+            change = partial(_migrate_entry, after=after, at=at, migration=migration)
+            text = collect(partial(_edited, now, path, change), problems)
+            if text is not None:
+                found.append(FileChange(path, text))
+    return found
+
+
+def _edited(now: Snapshot, path: str, change: Callable[[Any], None]) -> str:
+    return edited(now.read(path, REVIEWED_FILES), now.name(path), REVIEWED_FILES, change)
+
+
+def _migrate_entry(data: Any, after: Entry, at: tuple[str, ...], migration: Migration) -> None:
+    """Edit the entry ``at`` a place of the ``data`` of a file, so that it is as ``after``."""
+    for step in at:
+        data = data[step]
+    rename_keys(data["scores"], migration.renames)
+    if "definitions" in data["classified"]:
+        definitions = data["classified"]["definitions"]
+        rename_keys(definitions, migration.renames)
+        for id, definition in after.classified.definitions.items():
+            if definitions[id] != definition:
+                definitions[id] = definition
+    if "corrected" in data["classified"]:
+        _move_values(data["classified"]["corrected"], after.classified.corrected, migration)
 
 
 def _move_values(mapping: Any, after: Mapping[str, bool], migration: Migration) -> None:

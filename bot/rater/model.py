@@ -49,6 +49,7 @@ class RatedEntry:
 
     ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason,
     ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
+    ``attachments`` are a part of what it asks, though no rule looks at their names.
     ``inferred`` are the capabilities whose scores come from the inference path (option ``recency``).  One that
     ``flaps`` in release runs is not pinned as champion (option ``unpin_flapping``); no verdict rests on it.
     """
@@ -63,6 +64,7 @@ class RatedEntry:
     setup_cost: float = 1.0
     inferred: frozenset[str] = frozenset()
     flaps: bool = False
+    attachments: tuple[str, ...] = ()
 
     @property
     def query(self) -> ScoredQuery:

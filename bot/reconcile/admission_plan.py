@@ -38,7 +38,7 @@ from bot.pipeline.review import Platform, stage_admissions
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merge_comment import ProcessedSubmission, case_messages, closing_operations
-from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, without
+from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, disputed, undisputed, without
 from bot.reconcile.planned_set import Draft, follow_renames, pinned
 from bot.reconcile.reconciled_state import new_index, remember, remember_folders, waiting
 from bot.report.pull_request_bodies import EntryChange
@@ -80,6 +80,10 @@ def plan_admissions(
     inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, inputs: AdmissionInputs
 ) -> AdmissionWrites:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
+    keys = disputed(cases, inputs.version)
+    if keys:
+        inventory = inventory.model_copy(update={"submissions": undisputed(inventory.submissions, keys)})
+        cases = [replace(case, submissions=undisputed(case.submissions, keys)) for case in cases]
     plan = _plan(inventory, cases, platform, inputs)
     refused = inputs.refused if plan.offer is None else inputs.refused.met_by(plan.offer)
     return plan if refused == inputs.refused else _plan(inventory, cases, platform, replace(inputs, refused=refused))
@@ -215,7 +219,11 @@ def _merged(case: MergedSubmission, inputs: AdmissionInputs) -> MergedSubmission
     )
     sticky, _ = find_sticky(inputs.login, inputs.comments.get(pull.number, ()), record)
     displayed = displayed_in(sticky, record)
-    seen = tuple(sorted(entry for entry, item in displayed.items() if admitting_route(item.codes) is Route.DIRECT))
+    seen = {
+        entry: item.content
+        for entry, item in sorted(displayed.items())
+        if item.content is not None and admitting_route(item.codes) is Route.DIRECT
+    }
     merged = Merged(commit=case.head, at=case.at, seen=seen)
     texts = {**record.texts, **case.texts}
     return replace(case, record=record.model_copy(update={"merged": merged, "texts": texts}))
@@ -262,8 +270,9 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
     bare = judge_facts(case, platform, author, ())
     turned_down = _turned_down(bare, inputs.refused)
     case = without(case, turned_down)
-    seen = frozenset(() if record.merged is None else record.merged.seen)
-    unseen = tuple(name for name, entry in bare.entries.items() if entry not in seen)
+    # People saw a content, never a name: what has come under it since waits for a person.
+    seen = {} if record.merged is None else record.merged.seen
+    unseen = tuple(name for name, entry in bare.entries.items() if seen.get(entry) != bare.contents[entry])
     context = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
             case, replace(platform, corrections=corrections), author, decisions, contested, unseen
@@ -289,7 +298,6 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
         author=author,
         record=record,
         displayed=displayed,
-        seen=seen,
         unseen=unseen,
         turned_down=turned_down,
         outcome=outcome,
@@ -305,7 +313,7 @@ def _turned_down(judgement: ReviewJudgement, refused: Refused) -> tuple[str, ...
     found = []
     for name, id in review.targets.items():
         pin = review.edited[name].pin if name in review.edited else None
-        if content(id, review.queries[name].turns, review.origins[name].source(name), pin) in refused.contents:
+        if content(id, review.queries[name], review.origins[name].source(name), pin) in refused.contents:
             found.append(name)
     return tuple(found)
 

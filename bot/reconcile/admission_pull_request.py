@@ -14,9 +14,11 @@ from bot.curator.file_changes import FileChange
 from bot.curator.store import RegressionSet
 from bot.github.managed_pull_request import ClosedBy, was_refused
 from bot.github.models import Commit, PullRequest
+from bot.intake.query import Query
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
 from bot.ledger.refusals import grounds_in
+from bot.pipeline.reclassify import query_of
 from bot.reconcile.suggestion_pull_requests import ADMIT, CHECKED, Proposal, branch_of, is_offer
 from bot.report.pull_request_bodies import EntryChange, Offered, render_offer
 from bot.text.digests import digest
@@ -92,23 +94,25 @@ class AdmissionOffer:
 
 
 def content_of(entry: Entry, asked: int | None = None, under: str | None = None) -> str:
-    """What is offered of ``entry``: its text, where it stands, and its pin; not the verdict, which moves with R.
+    """What is offered of ``entry``: its text with its attachments, where it stands, and its pin.
+
+    The verdict is left out, since it moves with R.
 
     Who asks for something again, in another comment, is offered it again; and so are scores ``under`` another taxonomy.
     """
     place = None if entry.source is None else entry.source.place
-    return content(entry.id, entry.turns, place, entry.pin, asked if under is None else under)
+    return content(entry.id, query_of(entry), place, entry.pin, asked if under is None else under)
 
 
 def content(
     id: str,
-    turns: Sequence[str],
+    query: Query,
     place: tuple[str, str, str] | None,
     pin: str | None,
     again: int | str | None = None,
 ) -> str:
     """The same of what is no entry yet; ``again`` is what makes it another offer of the same."""
-    return digest([id, list(turns), place, pin, *([] if again is None else [again])])
+    return digest([id, list(query.classified_turns), place, pin, *([] if again is None else [again])])
 
 
 @dataclass(frozen=True, kw_only=True)

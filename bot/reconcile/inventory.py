@@ -15,9 +15,9 @@ from bot.curator.store import RegressionSet
 from bot.extension.model import ExtensionCandidate
 from bot.files.validation import Checked, FileModel, Text, Timestamp, Tuple
 from bot.github.facts import (
-    FORMAT,
     ClassifierWork,
     Fault,
+    Format,
     StoppedFacts,
     SubmissionFacts,
     as_in,
@@ -44,7 +44,7 @@ class Inventory(FileModel):
     ``since`` is the last reconciled commit: only later merges may be admitted without a person.
     """
 
-    format: Literal[2] = FORMAT
+    format: Format
     repository: str
     base: CommitId = Field(description="the commit of the default branch that the facts are of")
     at: Timestamp = Field(description="the time of that commit")

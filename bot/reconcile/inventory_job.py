@@ -15,8 +15,17 @@ from bot.errors import InputError, Problem
 from bot.extension.model import Core, ExtensionCandidate, Observed
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore, is_id
-from bot.github.analyse_job import classify_all, moved_from
-from bot.github.facts import ClassifierWork, StoppedFacts, SubmissionFacts, classified_of, whole, without_secrets
+from bot.github.analyse_job import classify_all
+from bot.github.facts import (
+    FORMAT,
+    ClassifierWork,
+    StoppedFacts,
+    SubmissionFacts,
+    classified_of,
+    whole,
+    without_secrets,
+)
+from bot.github.head_changes import moved_from
 from bot.github.reclassified_entries import renew_entries
 from bot.ledger.keys import under
 from bot.ledger.model import (
@@ -49,10 +58,11 @@ from bot.text.digests import digest
 class Past:
     """What the ledger says of the default branch.
 
-    ``known`` are classifications by key, of pull requests and entries, ``folder`` tells what is known of a folder's
-    queries: what is among these is not classified again.  ``prepare`` fetches what is known of many folders at once.
-    ``reconciled`` is what the last run left, ``index`` the folders that need not be read, but for those that open
-    repacks have ``looked_back`` on; ``corrections`` is what curators said of texts, whether or not it stands.
+    ``known`` are classifications by key, ``folder`` tells what is known of a folder's queries: what is among these is
+    not classified again.  None of it is from a pull request, whose job reads what nobody has merged.  ``prepare``
+    fetches what is known of many folders at once.  ``reconciled`` is what the last run left, ``index`` the folders that
+    need not be read, but for those that open repacks have ``looked_back`` on; ``corrections`` is what curators said of
+    texts, whether or not it stands.
     """
 
     known: Mapping[str, Classification]
@@ -70,19 +80,30 @@ class Past:
         return {key: item for each in found if each is not None for key, item in each.classifications.items()}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """An ``inventory``, and the ``packages`` that it is of, with their queries as it names them."""
+
+    inventory: Inventory
+    packages: tuple[Package, ...]
+
+
 def survey(
     repository: str,
     tip: str,
     past: Past,
     platform: Platform,
     store: ObjectStore,
-    raised: Collection[Core] | None,
     backend: Backend,
     progress: Progress,
-) -> Inventory:
+    *,
+    all_folders: bool = False,
+    raised: Collection[Core] | None = None,
+) -> Survey:
     """The facts of the commit ``tip`` of the default branch, and of what was merged since it was reconciled last.
 
-    ``raised`` are the cores of extension candidates that are known; ``None``: none are looked for.
+    ``all_folders``: none is passed over.  ``raised`` are the cores of extension candidates that are known; ``None``:
+    none are looked for.
     """
     reconciled = past.reconciled
     since = reconciled.commit if reconciled is not None and store.exists(reconciled.commit) else None
@@ -110,7 +131,7 @@ def survey(
     else:
         trees, folders = store.trees(tip, EVAL_SETS), submission_folders(snapshot)
     unchanged: Mapping[str, ReconciledFolder] = {}
-    if since is not None and conditions is not None and raised is None and not (reconciled and reconciled.left):
+    if since is not None and conditions is not None and not all_folders and not (reconciled and reconciled.left):
         touched = {_folder(path) for change in new for path in (change.path, change.before or "")}
         touched |= past.looked_back
         known = platform.regression_set
@@ -147,7 +168,8 @@ def survey(
     naming: Usage | None = None
     if raised is not None and stopped is None:
         candidates, naming = _candidates(found.submissions, entries, platform, raised)
-    return Inventory(
+    inventory = Inventory(
+        format=FORMAT,
         repository=repository,
         base=tip,
         at=store.commit_time(tip),
@@ -180,6 +202,7 @@ def survey(
         renewals=renewal.facts,
         candidates=candidates,
     )
+    return Survey(inventory=inventory, packages=tuple(named))
 
 
 def _conditions(trees: Mapping[str, str], corrections: CorrectionRecord, backend: Backend) -> str:

@@ -40,7 +40,6 @@ class ProcessedSubmission:
     author: Author | None
     record: PullRequestRecord
     displayed: dict[str, Displayed]
-    seen: frozenset[str]
     unseen: tuple[str, ...]
     turned_down: tuple[str, ...]
     outcome: CommandOutcome
@@ -113,7 +112,10 @@ def case_messages(
             "texts": {**processed.record.texts, **judgement.texts},
             "displayed": processed.displayed,
             "showing": showing,
-            "classifications": {},
+            # What has a verdict is remembered with its folder; of the rest the review's word is kept.
+            "classifications": {
+                key: item for key, item in processed.record.classifications.items() if key in _unclassified(case)
+            },
             **outcome.recorded,
             "decisions": tuple(item for item in outcome.own if not is_done(item, outcome.judgement, present)),
         }
@@ -124,6 +126,12 @@ def case_messages(
     return CaseMessages(
         operations=tuple(operations), record=processed.record if same else record, left={}, events=events
     )
+
+
+def _unclassified(case: MergedSubmission) -> frozenset[str]:
+    """The keys of the queries without a classification."""
+    queries = (item for facts in case.submissions for item in facts.queries)
+    return frozenset(item.key for item in queries if item.key is not None and item.unclassified)
 
 
 def _left(processed: ProcessedSubmission, judgement: ReviewJudgement, review: Review) -> dict[str, LeftQuery]:
@@ -155,11 +163,8 @@ def _outcome(processed: ProcessedSubmission, judgement: ReviewJudgement, review:
     found = {name: entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)}
     entered = [name for name, id in found.items() if id in present.entries]
     waiting = [name for name, id in found.items() if id in present.waiting]
-    turned = [
-        name
-        for name, entry in judgement.entries.items()
-        if entry in processed.seen and name in {item.id for item in review.plan.excluded}
-    ]
+    excluded = {item.id for item in review.plan.excluded}
+    turned = [name for name in judgement.entries if name in excluded and name not in processed.unseen]
     text = f"Merged as {code(processed.case.head[:12])}: {len(entered)} of its queries "
     text += f"{agreeing(entered, 'is', 'are')} in the regression set."
     if waiting:

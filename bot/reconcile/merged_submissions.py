@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
+from bot.classifier.model import Classification
 from bot.curator.store import RegressionSet
 from bot.github.authority import NO_CO_AUTHORS, CoAuthors
 from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
@@ -209,6 +211,50 @@ def without(case: MergedSubmission, names: Collection[str]) -> MergedSubmission:
     return replace(case, submissions=submissions)
 
 
+DISPUTED: Final = (
+    "the job that read it after the merge says something else of it than the review did, under the same version; "
+    "run the workflow again"
+)
+
+
+def disputed(cases: Sequence[MergedSubmission], version: str | None) -> frozenset[str]:
+    """The keys of the classifications in ``cases`` of which the review said something else, by this ``version``.
+
+    One of the two jobs was not honest, or broken.  A language model may well say something else when it is asked again:
+    what it says of the merged files counts.
+    """
+    found = set()
+    for case in cases:
+        reviewed = {} if case.record is None else case.record.known_to(version)
+        for item in (item for facts in case.submissions for item in facts.queries):
+            before, now = reviewed.get(item.key or ""), item.classification
+            if before is not None and now is not None and not now.findings and _decisive(before) != _decisive(now):
+                found.add(item.key or "")
+    return frozenset(found)
+
+
+def _decisive(item: Classification) -> tuple[object, ...]:
+    """All of ``item`` that a verdict may rest on."""
+    marks = (item.attempt, item.basis, item.unfamiliar, item.contradiction is None)
+    return (item.judgements, item.off_taxonomy, item.arbitrated, *marks)
+
+
+def undisputed(submissions: Sequence[SubmissionFacts], keys: Collection[str]) -> tuple[SubmissionFacts, ...]:
+    """``submissions`` in which queries with one of ``keys`` count as unclassified."""
+    new = {"classification": None, "shortfall": DISPUTED}
+    return tuple(
+        facts.model_copy(
+            update={
+                "queries": tuple(
+                    item.model_copy(update=new) if item.key in keys and item.classification is not None else item
+                    for item in facts.queries
+                )
+            }
+        )
+        for facts in submissions
+    )
+
+
 def _pinned(record: PullRequestRecord | None) -> frozenset[str]:
     """The entries whose pins were spoken of: also where they are settled there is something to do."""
     decisions = () if record is None else record.decisions
@@ -275,7 +321,7 @@ class AdmissionInputs:
     ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
     is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here,
-    ``abilities`` what is known of endpoints.
+    ``abilities`` what is known of endpoints, ``version`` the digest of the product's code.
     ``over`` are pull requests with queries that needed a person, none of which
     is there any more, ``unmerged`` those that were closed without being merged.  ``co_authors`` tells who counts as an
     author of one beside who opened it.
@@ -298,6 +344,7 @@ class AdmissionInputs:
     index: FolderIndex | None = None
     folders: Mapping[str, FolderRecord | None] = field(default_factory=dict)
     product: str | None = None
+    version: str | None = None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED
     restores: Mapping[str, Request] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 from bot.classifier.caching_backend import learnt_by, recall
 from bot.classifier.corrections import merged
@@ -19,9 +19,9 @@ from bot.files.snapshot import Overlay
 from bot.git import CommitSnapshot
 from bot.github.check import post_check
 from bot.github.client import TRIES, GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
-from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up, unverified
+from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up
 from bot.github.events import Event
-from bot.github.facts import Absence
+from bot.github.facts import Absence, StoppedFacts
 from bot.github.fitted_models import OpenBackend
 from bot.github.git_state import (
     Commits,
@@ -29,14 +29,8 @@ from bot.github.git_state import (
     abilities_of,
     comment_lookup,
     corrections_of,
-    folder_record,
-    index_of,
-    known_of,
     models_of,
-    prepare_folders,
     raised_of,
-    reconciled_of,
-    suggestions_of,
     text_of,
 )
 from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
@@ -44,9 +38,9 @@ from bot.github.publication import Publication, apply_all
 from bot.ledger.events import SET_EVENTS
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks, with_results
-from bot.reconcile.desired_suggestions import folders_looked_back_on
+from bot.reconcile.confirmed import confirmed, past_of, with_unverified
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.inventory_job import Past, survey
+from bot.reconcile.inventory_job import survey
 from bot.reconcile.requests import as_ticked
 from bot.reconcile.run_state import RunState, Stage, StageResult
 from bot.reconcile.stages import (
@@ -100,22 +94,22 @@ def survey_event(event: Event, world: World, backend: OpenBackend, progress: Pro
     opened = backend(platform, models_of(ledger), "default-branch")
     if platform.config.mode == "observe":
         return OBSERVING
-    reconciled, corrections = reconciled_of(ledger), corrections_of(ledger)
-    past = Past(
-        known=known_of(ledger) | ({} if reconciled is None else reconciled.classifications),
-        folder=cache(partial(folder_record, ledger)),
-        prepare=partial(prepare_folders, ledger),
-        reconciled=reconciled,
-        index=index_of(ledger),
-        corrections=corrections,
-        looked_back=folders_looked_back_on(suggestions_of(ledger)),
-    )
+    # What a pull request's job said of a query does not count: it is classified again, from the merged files alone.
+    past = past_of(ledger, {})
     raised = tuple(raised_of(ledger).raised.values()) if event.seeks else None
-    # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.
-    said = unverified(corrections, platform.taxonomy, History(world.store, commits.base).all)
-    platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))
+    platform = with_unverified(platform, past, world.store, commits.base)
     asked = recall(opened, abilities_of(ledger, world.clock()).endpoints)
-    inventory = survey(event.repository, commits.base, past, platform, world.store, raised, asked, progress)
+    inventory = survey(
+        event.repository,
+        commits.base,
+        past,
+        platform,
+        world.store,
+        asked,
+        progress,
+        all_folders=event.seeks,
+        raised=raised,
+    ).inventory
     work = inventory.work.model_copy(update={"abilities": learnt_by([asked])})
     return inventory.model_copy(update={"work": work})
 
@@ -147,7 +141,7 @@ def reconcile_event(
             run.until_nothing_is_left(stage)
     except _MovedOnError as error:
         return Publication(operations=tuple(run.written), why=str(error))
-    return Publication(operations=tuple(run.written), incomplete=inventory.incomplete)
+    return Publication(operations=tuple(run.written), incomplete=run.incomplete)
 
 
 def _observe(event: Event, github: GitHubClient, dry_run: bool) -> Publication:
@@ -178,10 +172,16 @@ class _Run:
         self._barred: set[str] = set()
         self._refused = False
         self._carried = StageResult()
+        self._confirmed: Inventory | None = None
         self._bases: dict[str, tuple[Platform, Inventory]] = {}
         self._read: RunState | None = None
         self._commits: Commits | None = None
         self._lookups: CommentLookup | None = None
+
+    @property
+    def incomplete(self) -> StoppedFacts | None:
+        """Why not every query that is not settled has a verdict, if any has none."""
+        return None if self._confirmed is None else self._confirmed.incomplete
 
     def until_nothing_is_left(self, stage: Stage) -> None:
         """Plan ``stage`` and write, as often as there is something to write."""
@@ -245,19 +245,27 @@ class _Run:
         """
         if self._read is not None and on_facts:
             return replace(self._read, written=tuple(self.written), carried=self._carried)
-        event, inventory, world = self._event, self._inventory, self._world
+        event, world = self._event, self._world
         commits = self._commits or world.fetch(event, head=False, files=(SET_EVENTS,))
         self._commits = commits
         if on_facts:
             self._refuse_other_facts(commits.base)
         snapshot = world.store.snapshot(commits.base)
+        ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
         if commits.base not in self._bases:
             platform = with_masks(load_platform(snapshot))
-            self._bases[commits.base] = platform, inventory.as_in(platform.regression_set)
+            if self._confirmed is None:
+                self._confirmed = confirmed(
+                    self._inventory,
+                    platform,
+                    world.configured(platform),
+                    world.store,
+                    commits.base,
+                    ledger,
+                    all_folders=event.seeks,
+                )
+            self._bases[commits.base] = platform, self._confirmed.as_in(platform.regression_set)
         platform, inventory = self._bases[commits.base]
-        if on_facts and not inventory.fits(platform.taxonomy):
-            raise OutsideError("the inventory speaks of other capabilities than the taxonomy")
-        ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
         events = text_of(ledger, SET_EVENTS)
         corrections = self._corrections(inventory, platform, ledger, commits.base)
         corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])
@@ -285,7 +293,7 @@ class _Run:
 
         Raise :class:`_MovedOnError` if they do not hold there any more.
         """
-        inventory, store = self._inventory, self._world.store
+        inventory, store = self._confirmed or self._inventory, self._world.store
         if inventory.repository != self._event.repository:
             raise OutsideError("the inventory is not of this repository's default branch")
         if inventory.base == commit:

@@ -240,11 +240,11 @@ def command(shown: Shown, wants: bool, agrees: bool, by: str) -> Decided:
 
 def merge(shown: Shown, by: str) -> tuple[LedgerEvent, ...]:
     """The merge of what was ``shown``, as the product records it."""
-    seen = (shown.entry,) if admitting_route(shown.codes) is Route.DIRECT else ()
+    seen = {shown.entry: shown.content} if admitting_route(shown.codes) is Route.DIRECT else {}
     record = PullRequestRecord(
         pull_request=shown.pull_request, head=shown.head, merged=Merged(commit=shown.head, at=AT, seen=seen)
     )
-    displayed = {shown.entry: Displayed(verdict=shown.verdict, codes=shown.codes, since=AT)}
+    displayed = {shown.entry: Displayed(content=shown.content, verdict=shown.verdict, codes=shown.codes, since=AT)}
     return merge_events(record, displayed, {shown.entry: shown.content}, (by, AT))
 
 

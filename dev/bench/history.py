@@ -29,10 +29,12 @@ from typing import Any, Final
 
 import yaml
 
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
+from bot.classifier.caching_backend import halt
+from bot.classifier.model import Backend, Finding, Identity, InferenceRequest, Sample, agree
 from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path
+from bot.errors import IncompleteError
 from bot.files.process import collect_seldom
 from bot.files.snapshot import WorkingTree
 from bot.git import ObjectStore
@@ -54,6 +56,7 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
 from bot.ledger.model import BRANCH, INDEX, RECONCILED, FolderIndex, Reconciled, folder_path
 from bot.ledger.store import load, load_folder, record_text
+from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import load_taxonomy
@@ -134,7 +137,7 @@ def run_job(name: str, bare: Path, document: Path) -> dict[str, float]:
     for module in LOADED[name]:
         import_module(module)
     with tempfile.TemporaryDirectory() as folder, ObjectStore.create(Path(folder) / "objects.git") as store:
-        world = World(store=store, url=f"file://{bare}", token=None, run=None)
+        world = World(store=store, url=f"file://{bare}", token=None, run=None, configured=named)
         if name == "analyse":
             facts = survey_event(EVENT, world, lambda *_: Instant(), lambda done, total: None)
             assert isinstance(facts, Inventory)
@@ -162,6 +165,11 @@ class Instant:
                 probabilities={name: 0.9 if name in chosen else 0.1 for name in names},
             )
             yield place, Finding(consensus=agree([sample], request.capabilities, 1) or {})
+
+
+def named(platform: Platform) -> Backend:
+    """The same for the job that asks nothing."""
+    return halt(Instant(), IncompleteError("this job asks no classifier"))
 
 
 class Quiet(GitHubClient):

@@ -17,15 +17,12 @@ from bot.classifier.model import Identity
 from bot.curator.entry import (
     Entry,
     EntryClassification,
-    Evicted,
     Source,
     StaleEntry,
-    Tombstone,
     active_identity,
     as_classified,
     entry_id,
     migrated,
-    migrated_tombstone,
     migrated_values,
     resident_of,
 )
@@ -335,15 +332,6 @@ def test_an_entry_that_was_migrated_is_known_by_the_ids_it_was_classified_under(
     # What is scored under both ids, or under an id that stood for something else then, is left as it is.
     for scores in ({"a": 0.9, "a1": 0.8}, {"d": 0.9}):
         assert as_classified(make_entry("e", scores), line[:2]) == (make_entry("e", scores), {})
-
-
-def test_a_tombstone_keeps_its_grounds() -> None:
-    entry = entry_under(OLD, {"a": 0.9})
-    evicted = Evicted(reason="redundant", grounds={"digest": "d"})
-    tombstone = Tombstone(id="e", evicted=evicted, restore="incumbent restore e", entry=entry)
-    found = migrated_tombstone(tombstone, MIGRATION, OLD, NEW)
-    assert found.evicted == evicted
-    assert found.entry == migrated(entry, MIGRATION, OLD, NEW)
 
 
 def test_scores_keep_their_order() -> None:

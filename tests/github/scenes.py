@@ -13,7 +13,15 @@ from bot.errors import Problem
 from bot.git import ChangedFile
 from bot.github.authority import NO_CO_AUTHORS, Authority, CoAuthors
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
-from bot.github.facts import Analysis, ChangedEntryFile, ClassifierWork, JudgedFacts, QueryFacts, SubmissionFacts
+from bot.github.facts import (
+    FORMAT,
+    Analysis,
+    ChangedEntryFile,
+    ClassifierWork,
+    JudgedFacts,
+    QueryFacts,
+    SubmissionFacts,
+)
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -103,7 +111,7 @@ def make_analysis(
     """The facts of a pull request with one eval set of ``queries``."""
     submission = SubmissionFacts(
         about=Submission(customer="acme", agent="desk", folder="eval_sets/acme/desk", problems=tuple(rows)),
-        specification="s",
+        specification=more.pop("specification", "s"),
         queries=tuple(queries),
     )
     judged: dict[str, Any] = {
@@ -118,6 +126,7 @@ def make_analysis(
     }
     work: dict[str, Any] = {"reused": 0, "classified": len(queries), "stopped": None, "usage": None, "abilities": {}}
     defaults: dict[str, Any] = {
+        "format": FORMAT,
         "repository": "o/r",
         "at": "2026-11-21T09:00:00Z",
         "held": False,

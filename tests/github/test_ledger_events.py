@@ -238,7 +238,7 @@ def test_only_what_is_new_since_the_record_was_heard() -> None:
 
 
 def test_of_what_was_seen_only_what_the_merge_still_brought_has_passed() -> None:
-    record = make_record(seen=(id_of("q1"), id_of("q2")))
+    record = make_record(seen={id_of("q1"): "1" * 24, id_of("q2"): "1" * 24, id_of("q8"): "2" * 24})
     codes = {
         "q1": "INCLUDE direct NEW_COVERAGE",
         "q3": "INCLUDE review NOVEL_COMBO",
@@ -247,8 +247,11 @@ def test_of_what_was_seen_only_what_the_merge_still_brought_has_passed() -> None
         "q6": "EXCLUDE direct OFF_TAXONOMY",
         "q7": "none",
     }
-    displayed = {id_of(name): Displayed(verdict="0" * 24, codes=each, since=MERGED_AT) for name, each in codes.items()}
-    contents = {id_of(name): "1" * 24 for name in codes if name != "q6"}
+    displayed = {
+        id_of(name): Displayed(content="1" * 24, verdict="0" * 24, codes=each, since=MERGED_AT)
+        for name, each in codes.items()
+    }
+    contents = {id_of(name): "1" * 24 for name in (*codes, "q8") if name != "q6"}
     found = merge_events(record, displayed, contents, ("cora", MERGED_AT))
     assert [(item.kind, getattr(item, "entry", None)) for item in found] == [
         ("passed", id_of("q1")),

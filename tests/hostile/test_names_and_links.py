@@ -114,7 +114,8 @@ def reconciled(store: ObjectStore, tip: str) -> Inventory:
         index=None,
         corrections=CorrectionRecord(),
     )
-    found = survey("o/r", tip, past, platform, store, None, Counting(platform.taxonomy), lambda done, total: None)
+    backend = Counting(platform.taxonomy)
+    found = survey("o/r", tip, past, platform, store, backend, lambda done, total: None).inventory
     assert found.model_dump_json()
     return found
 

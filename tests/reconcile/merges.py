@@ -11,7 +11,7 @@ import yaml
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.github.facts import ClassifierWork, QueryFacts, SubmissionFacts
+from bot.github.facts import FORMAT, ClassifierWork, QueryFacts, SubmissionFacts
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import DecisionRecord, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline.review import Platform
@@ -76,6 +76,7 @@ def facts(*queries: QueryFacts, agent: str = "desk", prefix: str = "", **more: A
 def make_inventory(*submissions: SubmissionFacts, merges: Iterable[MergeFacts] = (), **more: Any) -> Inventory:
     """The facts of the default branch, which was reconciled once before."""
     defaults: dict[str, Any] = {
+        "format": FORMAT,
         "repository": "o/r",
         "base": TIP,
         "at": "2026-11-23T10:00:00Z",
@@ -113,10 +114,10 @@ def make_pull(number: int = 7, **more: Any) -> PullRequest:
 
 
 def make_record(number: int = 7, **more: Any) -> PullRequestRecord:
-    """The record of a pull request; ``merged`` may be the ids that people saw admitted before the merge."""
+    """The record of a pull request; ``seen`` maps entries that people saw admitted to their contents then."""
     seen = more.pop("seen", None)
     if seen is not None:
-        more["merged"] = Merged(commit=MERGE, at=MERGED_AT, seen=tuple(seen))
+        more["merged"] = Merged(commit=MERGE, at=MERGED_AT, seen=dict(seen))
     return PullRequestRecord(pull_request=number, head="1" * 40, **more)
 
 

@@ -102,7 +102,7 @@ class Repository(ObjectStore):
             self._snapshots[commit] = CommitSnapshot(Listing(b"\0".join(rows)), self._blobs.__getitem__)
         return self._snapshots[commit].within(folder)
 
-    def changes(self, old: str, new: str) -> tuple[ChangedFile, ...]:
+    def changes(self, old: str, new: str, *, contents: bool = True) -> tuple[ChangedFile, ...]:
         base = self.base_of(old, new)
         before = {} if base is None else self.commits[base].files
         after = self.commits[new].files
@@ -116,7 +116,7 @@ class Repository(ObjectStore):
                 found.append(ChangedFile(path, "modified", None, self._blob(before[path].encode()), blob))
                 continue
             previous = max(gone, key=lambda item: _likeness(gone[item], after[path]), default=None)
-            if previous is None or _likeness(gone[previous], after[path]) < 0.5:
+            if previous is None or _likeness(gone[previous], after[path]) < (0.5 if contents else 1):
                 found.append(ChangedFile(path, "added", None, None, blob))
             else:
                 found.append(ChangedFile(path, "renamed", previous, self._blob(gone.pop(previous).encode()), blob))

@@ -7,10 +7,12 @@ from typing import Any
 
 import yaml
 
+from bot.classifier.caching_backend import halt
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Entry
 from bot.curator.file_changes import admit
+from bot.errors import IncompleteError
 from bot.github.events import Event, Flow
 from bot.github.git_state import World
 from bot.github.run import analyse_event, publish_event
@@ -110,9 +112,9 @@ def review(hub: Hub, number: int) -> None:
         flow=Flow.REVIEW, repository="o/r", default_branch=MAIN, pull_request=number, head=hub.pulls[number].head
     )
     hub.repository.branches[f"refs/pull/{number}/head"] = hub.pulls[number].head
-    analysis = analyse_event(event, _world(hub), lambda *_: Reader(), _silent, lambda: hub)
+    analysis = analyse_event(event, world_of(hub), lambda *_: Reader(), silent, lambda: hub)
     assert not isinstance(analysis, str)
-    publish_event(event, analysis, _world(hub), hub, _no_race, dry_run=False)
+    publish_event(event, analysis, world_of(hub), hub, no_race, dry_run=False)
 
 
 def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool:
@@ -121,12 +123,12 @@ def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool
     ``seeks``: it looks back at all queries, as it does once a week.
     """
     event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN, seeks=seeks)
-    inventory = survey_event(event, _world(hub), lambda *_: Reader(), _silent)
+    inventory = survey_event(event, world_of(hub), lambda *_: Reader(), silent)
     assert isinstance(inventory, Inventory)
     assert not inventory.problems
     hub.allowed = allowed
     try:
-        assert not reconcile_event(event, inventory, _world(hub), hub, _no_race, dry_run=False).why
+        assert not reconcile_event(event, inventory, world_of(hub), hub, no_race, dry_run=False).why
     except KilledError:
         return False
     finally:
@@ -134,12 +136,18 @@ def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool
     return True
 
 
-def _world(hub: Hub) -> World:
-    return World(store=hub.repository, url="https://github.example/o/r", token=None, run=None)
+def world_of(hub: Hub) -> World:
+    return World(
+        store=hub.repository,
+        url="https://github.example/o/r",
+        token=None,
+        run=None,
+        configured=lambda platform: halt(Reader(), IncompleteError("this job asks nothing")),
+    )
 
 
-def _silent(done: int, total: int) -> None: ...
+def silent(done: int, total: int) -> None: ...
 
 
-def _no_race(attempt: int) -> None:
+def no_race(attempt: int) -> None:
     raise AssertionError("nobody else writes here")

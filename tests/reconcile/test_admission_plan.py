@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from bot.classifier.language_model.abilities import BEST, KeptAbilities
 from bot.curator.store import RegressionSet
 from bot.github.decisions import Ended, RecordedCorrections
 from bot.github.models import PushCommits, React, WriteLedger
+from bot.intake.query import Setup
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
 from bot.ledger.model import (
@@ -26,7 +29,7 @@ from bot.reconcile.admission_plan import AdmissionWrites
 from bot.reconcile.merged_submissions import judged_again
 from bot.text.digests import digest
 from tests.factories import make_entry
-from tests.github.scenes import BOT, Hub, make_platform, make_query
+from tests.github.scenes import BOT, QUERIES, Hub, make_analysis, make_platform, make_query, reworded
 from tests.reconcile.admitting import ASKED, GRAVE, NEW, after, said
 from tests.reconcile.merges import (
     MERGE,
@@ -34,6 +37,7 @@ from tests.reconcile.merges import (
     TIP,
     commit,
     entry_of,
+    facts,
     id_of,
     make_comment,
     make_left,
@@ -57,7 +61,8 @@ def test_what_people_saw_admitted_enters_by_a_commit_once_that_is_noted() -> Non
     assert [type(item) for _, item in first.next] == [WriteLedger]
     record = world.records[7]
     assert record.merged is not None
-    assert (record.merged.commit, record.merged.at, record.merged.seen) == (MERGE, MERGED_AT, (id_of("q01"),))
+    assert (record.merged.commit, record.merged.at) == (MERGE, MERGED_AT)
+    assert record.merged.seen == {id_of("q01"): facts(QUERIES[0]).contents["q01"]}
     second = world.step()
     (push,) = second.commits
     assert isinstance(push, PushCommits)
@@ -96,6 +101,47 @@ def test_what_nobody_saw_needs_a_person_first_and_enters_once_accepted() -> None
     assert world.messages == ["Admit 1 query of #7"]
     assert world.platform.regression_set.entries[id_of("q01")].admitted.by == "cora"
     assert world.records == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"turns": ("q01 was shown, and asks for something else by now",)},
+        {"setup": Setup(attachments=("plan.pdf",))},
+        {"expected": {"tool_calls": [{"name": "erase"}]}},
+    ],
+    ids=["another text", "another attachment", "other calls"],
+)
+def test_what_replaced_a_seen_query_under_its_name_needs_a_person(change: dict[str, Any]) -> None:
+    world = after(NEW).seen()
+    stated = {"expected_tools": ("erase",)} if "expected" in change else {}
+    world.queries = (reworded(NEW, **change).model_copy(update=stated),)
+    world.run()
+    assert world.messages == []
+    merged = world.records[7].merged
+    assert merged is not None
+    assert merged.seen == {id_of("q01"): facts(NEW).contents["q01"]}
+    showing = world.records[7].showing
+    assert showing is not None
+    assert "UNSEEN" in showing.verdicts[id_of("q01")].codes
+
+
+def test_what_was_seen_for_another_agent_needs_a_person() -> None:
+    world = after(NEW)
+    world.hub.review(make_analysis((NEW,), specification="of yesterday"))
+    world.run()
+    assert world.messages == []
+
+
+def test_what_an_earlier_version_recorded_as_seen_by_name_alone_was_not_seen() -> None:
+    world = after(NEW).seen()
+    world.step()
+    (text,) = [text for path, text in world.hub.ledger.items() if path == record_path(7)]
+    old = json.loads(text)
+    old["merged"]["seen"] = [id_of("q01")]
+    world.hub.ledger[record_path(7)] = json.dumps(old)
+    world.run()
+    assert world.messages == []
 
 
 def test_nobody_is_heard_twice_by_a_run_that_dies_after_its_note() -> None:

@@ -222,7 +222,7 @@ def test_what_needs_a_person_is_told_by_the_pull_request_that_asks() -> None:
     shown = showing(asked=review, decided=review, direct="INCLUDE direct NEW_COVERAGE", out="EXCLUDE direct REDUNDANT")
     answer = decided("accept").model_copy(update={"entry": "decided"})
     records = {
-        9: make_record(9, seen=(), showing=shown, decisions=(answer,)),
+        9: make_record(9, seen={}, showing=shown, decisions=(answer,)),
         4: make_record(4, showing=showing(early=review)),
         5: make_record(5, showing=showing(decided=review), decisions=(answer,)),
         6: make_record(6),
@@ -360,7 +360,7 @@ def test_an_entry_of_a_refused_group_can_be_suggested_again() -> None:
 def test_a_query_that_needs_a_person_can_be_accepted_once_it_is_merged_and_where_the_bot_admits() -> None:
     verdicts = {"q1": DisplayedVerdict(verdict="1" * 24, codes="EXCLUDE review TIE")}
     showing = Showing(digest="2" * 24, verdicts=verdicts)
-    merged = {4: make_record(4, showing=showing, seen=())}
+    merged = {4: make_record(4, showing=showing, seen={})}
     accept = Task("accept", "q1", "1" * 24, 4)
     assert accept in boxes(make_scene(records=merged))
     assert accept not in boxes(make_scene(records={4: make_record(4, showing=showing)}))

@@ -57,11 +57,11 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 def both_jobs(bare: Path, folder: Path) -> tuple[Inventory, tuple[Any, ...]]:
     """The facts, and what was written."""
     with ObjectStore.create(folder / "first.git") as store:
-        world = World(store=store, url=f"file://{bare}", token=None, run=None)
+        world = World(store=store, url=f"file://{bare}", token=None, run=None, configured=bench.named)
         inventory = survey_event(bench.EVENT, world, lambda *_: bench.Instant(), lambda done, total: None)
     assert isinstance(inventory, Inventory)
     with ObjectStore.create(folder / "second.git") as store:
-        world = World(store=store, url=f"file://{bare}", token=None, run=None)
+        world = World(store=store, url=f"file://{bare}", token=None, run=None, configured=bench.named)
         done = reconcile_event(bench.EVENT, inventory, world, bench.Quiet(bare), lambda _: None, dry_run=False)
     return inventory, done.operations
 

@@ -101,7 +101,7 @@ def test_what_a_merge_brought_and_is_settled_stays_in_its_case_unlike_what_other
 
 @pytest.mark.parametrize(("action", "found"), [("pin", [7]), ("unpin", [7]), ("accept", [])])
 def test_a_pin_that_was_spoken_of_makes_a_case_of_what_is_settled(action: str, found: list[int]) -> None:
-    record = make_record(seen=(), decisions=(decided(action),))
+    record = make_record(seen={}, decisions=(decided(action),))
     inventory = make_inventory(facts(settled(Q1)))
     assert numbers(cases_of(inventory, (), {MERGE: make_pull()}, {7: record})) == found
 
@@ -122,7 +122,7 @@ def test_what_was_left_open_comes_first_in_the_order_of_merging() -> None:
 
 @pytest.mark.parametrize("by", [MERGE, commit(3)], ids=["the merge itself", "a commit of its rebase"])
 def test_a_merge_that_a_record_knows_is_no_case_of_its_own(by: str) -> None:
-    record = make_record(seen=(), texts={id_of("q1"): text_of(Q1)})
+    record = make_record(seen={}, texts={id_of("q1"): text_of(Q1)})
     merges = [merge_of(Q1, Q2, by=by)]
     inventory = make_inventory(facts(Q1, Q2), merges=merges)
     (case,) = cases_of(inventory, merges, {by: make_pull(), MERGE: make_pull()}, {7: record})

@@ -24,25 +24,25 @@ def no_commit(commit: str) -> tuple[PullRequest, ...]:
 
 def test_a_merge_is_known_by_the_list_of_closed_ones_alone() -> None:
     unmerged = make_pull(6, merge=None)
-    assert origins(FRESH, [make_pull(), unmerged], {7: make_record(seen=())}, no_commit, no_pull_request) == {
+    assert origins(FRESH, [make_pull(), unmerged], {7: make_record(seen={})}, no_commit, no_pull_request) == {
         MERGE: make_pull()
     }
 
 
 def test_an_open_record_that_the_list_does_not_reach_is_looked_up() -> None:
-    records = {7: make_record(seen=()), 8: make_record(8)}
+    records = {7: make_record(seen={}), 8: make_record(8)}
     assert origins((), [], records, no_commit, {7: make_pull()}.get) == {MERGE: make_pull()}
 
 
 def test_a_record_whose_pull_request_is_gone_or_not_merged_has_none() -> None:
-    records = {7: make_record(seen=())}
+    records = {7: make_record(seen={})}
     assert origins((), [], records, no_commit, {7: make_pull(merge=None)}.get) == {}
     assert origins((), [], records, no_commit, {7: None}.get) == {}
 
 
 def test_a_record_of_any_commit_of_a_rebase_is_of_its_pull_request() -> None:
     pull = make_pull(merge=commit(9))
-    assert origins((), [], {7: make_record(seen=())}, no_commit, {7: pull}.get) == {MERGE: pull}
+    assert origins((), [], {7: make_record(seen={})}, no_commit, {7: pull}.get) == {MERGE: pull}
 
 
 def test_a_commit_of_a_rebase_is_of_the_first_merged_pull_request_that_holds_it() -> None:

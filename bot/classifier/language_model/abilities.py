@@ -208,7 +208,7 @@ class RememberedAbilities:
 
     def load(self, settings: OpenAISettings, samples: int) -> Abilities | None:
         """The known abilities of the endpoint and model in ``settings``, for this number of ``samples``."""
-        key = _key(settings, samples)
+        key = key_of_endpoint(settings, samples)
         kept = self._known.get(key)
         if kept is None and self._folder is not None:
             kept = read_model(_file(self._folder, key), KeptAbilities, _LARGEST)
@@ -218,7 +218,7 @@ class RememberedAbilities:
 
     def store(self, settings: OpenAISettings, samples: int, abilities: Abilities) -> None:
         """Save ``abilities``, if the folder can be written."""
-        key = _key(settings, samples)
+        key = key_of_endpoint(settings, samples)
         kept = KeptAbilities(abilities=abilities, found=int(self._clock()))
         self._known[key] = self.learnt[key] = kept
         if self._folder is not None:
@@ -226,14 +226,15 @@ class RememberedAbilities:
 
     def forget(self, settings: OpenAISettings, samples: int) -> None:
         """Delete the abilities of that endpoint and model: they refuse one of them."""
-        key = _key(settings, samples)
+        key = key_of_endpoint(settings, samples)
         self._known.pop(key, None)
         self.learnt[key] = None
         if self._folder is not None:
             remove_whole(_file(self._folder, key))
 
 
-def _key(settings: OpenAISettings, samples: int) -> str:
+def key_of_endpoint(settings: OpenAISettings, samples: int) -> str:
+    """The key of the abilities of the endpoint and model in ``settings``, for this number of ``samples`` (a digest)."""
     parts = [settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model, samples, PROBING]
     return digest(parts)
 
