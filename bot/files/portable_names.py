@@ -55,22 +55,26 @@ def _wrong(name: str) -> str | None:
     return None if size <= NAME_BYTES else f"has {size} bytes, more than {NAME_BYTES}"
 
 
-def name_faults(paths: Iterable[str], within: str = "") -> Mapping[str, NameFault]:
+def name_faults(paths: Iterable[str], within: str = "", only: Collection[str] | None = None) -> Mapping[str, NameFault]:
     """The faults of the names of files and of the folders above them, by path and sorted.
 
     Names in one folder that differ only by case or by Unicode normalisation are faults of each other.  ``within`` is
-    the folder of the repository that the paths are relative to; its own name is not looked at.
+    the folder of the repository that the paths are relative to; its own name is not looked at.  ``only`` the faults of
+    these files and folders are wanted, which must have all folders that they are in.
     """
     above = len(within) + 1 if within else 0
     paths = set(paths)
-    places = sorted({place for path in paths for place in with_folders(path)})
+    faults: dict[str, NameFault | None] = {}
     alike: dict[tuple[str, str], list[str]] = {}
     found: dict[str, NameFault] = {}
-    for place in places:
+    for place in sorted(_places(paths, only)):
         folder, _, name = place.rpartition("/")
         alike.setdefault((folder, folded(name)), []).append(place)
-        fault = fault_of_name(name)
-        length = above + len(place)
+        if only is not None and place not in only:
+            continue
+        if name not in faults:
+            faults[name] = fault_of_name(name)
+        fault, length = faults[name], above + len(place)
         if fault is None and length > PATH_CHARACTERS and place in paths:
             message = f"the path has {length} characters, more than {PATH_CHARACTERS}"
             fault = NameFault(f"{message}, so not every system can hold it", "shorten the names of its folders")
@@ -81,7 +85,22 @@ def name_faults(paths: Iterable[str], within: str = "") -> Mapping[str, NameFaul
             message = "another name beside it differs only by case or by how letters with accents are encoded"
             fix = "rename one of them, or move the files of both into one"
             found.setdefault(place, NameFault(f"{message}, so not every system can hold both", fix))
-    return dict(sorted(found.items()))
+    return dict(sorted((place, fault) for place, fault in found.items() if only is None or place in only))
+
+
+def _places(paths: Iterable[str], only: Collection[str] | None) -> set[str]:
+    """The ``paths`` and the folders that they are in: all, or what is beside one of ``only`` in the same folder."""
+    folders = None if only is None else {place.rpartition("/")[0] for place in only}
+    found: set[str] = set()
+    for path in paths:
+        start = 0
+        while folders is None or path[: max(start - 1, 0)] in folders:
+            end = path.find("/", start)
+            found.add(path if end < 0 else path[:end])
+            if end < 0:
+                break
+            start = end + 1
+    return found
 
 
 def folded(name: str) -> str:

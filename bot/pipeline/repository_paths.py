@@ -28,8 +28,7 @@ def path_problems(snapshot: Snapshot, changed: Collection[str] | None = None) ->
         found += _links(snapshot, links, concerned)
         found += [
             Problem(snapshot.name(place), None, *fault)
-            for place, fault in name_faults((*files, *links)).items()
-            if concerned is None or place in concerned
+            for place, fault in name_faults((*files, *links), only=concerned).items()
         ]
     return found
 

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator.entry import entry_id
-from bot.files.portable_names import PATH_CHARACTERS, fault_of_name, fault_on_the_way, folded, name_faults
+from bot.files.portable_names import (
+    PATH_CHARACTERS,
+    fault_of_name,
+    fault_on_the_way,
+    folded,
+    name_faults,
+    with_folders,
+)
 
 FAULTY = {
     "a\\b": "has the character \\",
@@ -109,6 +116,15 @@ def test_the_first_fault_on_the_way_to_a_path() -> None:
     assert fault_on_the_way("a/b/c", {"a/b", "a/b/c"}) == "a/b"
     assert fault_on_the_way("a/b/c", {"a/b/c", "b"}) == "a/b/c"
     assert fault_on_the_way("a/b", {"a/b/c"}) is None
+
+
+@pytest.mark.parametrize("changed", ["a/desk/x", "A/desk/x", "b/nul", "b/c/d/e", "c"])
+def test_what_is_wanted_of_some_paths_is_what_is_found_of_all(changed: str) -> None:
+    paths = {"a/desk/x", "A/desk/x", "a/desk/X", "b/nul", "b/c/d/e", "b/C/d/e", "b/c/D/f", "c", changed}
+    only = set(with_folders(changed))
+    assert name_faults(paths, only=only) == {
+        place: fault for place, fault in name_faults(paths).items() if place in only
+    }
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/"), min_size=1, max_size=12)
