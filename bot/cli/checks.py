@@ -119,8 +119,9 @@ def validate_command(
     if config is not None:
         folders = collect(lambda: submission_folders(snapshot), problems) or ()
         reader = PackageReader(snapshot, config)
-        ill_named = refused_folders(folders)
-        read = [folder for folder in folders if (chosen is None or folder in chosen) and folder not in ill_named]
+        read = [folder for folder in folders if chosen is None or folder in chosen]
+        ill_named = refused_folders(read, folders)
+        read = [folder for folder in read if folder not in ill_named]
         for package, faults in reader.read_all(read, processes or _processors()):
             problems.extend(faults)
             if package is not None:

@@ -200,7 +200,7 @@ def _packages(
     changed = {change.path for change in changes}
     present = {folder for path in snapshot.paths(EVAL_SETS) if (folder := agent_folder_of(path)) is not None}
     touched = touched_agents(changes)
-    refused = refused_folders(present)
+    refused = refused_folders(touched & present, present)
     problems += [
         Problem(path, None, "the file lies in no agent's folder", "move it to eval_sets/<customer>/<agent>/")
         for path in sorted(changed)

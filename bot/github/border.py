@@ -277,7 +277,8 @@ def _left_out(analysis: Analysis, head: HeadFacts) -> Iterator[str]:
     read = {facts.about.folder for facts in judged.submissions}
     at_fault = {problem.file for problem in judged.problems}
     # A folder whose name is refused is never read, and the fault names the part of it that is wrong.
-    for folder in sorted((touched_agents(head.changes) & head.agents) - read - refused_folders(head.agents).keys()):
+    touched = touched_agents(head.changes) & head.agents
+    for folder in sorted(touched - read - refused_folders(touched, head.agents).keys()):
         if not any(file == folder or file.startswith(f"{folder}/") for file in at_fault):
             yield "it says nothing of a folder that the pull request changes"
     rests_on = any(path.startswith(RESTS_ON) for change in head.changes for path in (change.path, change.before or ""))

@@ -51,9 +51,12 @@ def _links(snapshot: Snapshot, links: Sequence[str], concerned: Collection[str] 
     return found
 
 
-def refused_folders(folders: Collection[str]) -> dict[str, Problem]:
-    """Which of the agents' ``folders`` of a platform repository count as unread for their names, and why."""
-    faults = name_faults(folders)
+def refused_folders(folders: Collection[str], among: Collection[str]) -> dict[str, Problem]:
+    """Which of the agents' ``folders`` of a platform repository count as unread for their names, and why.
+
+    ``among`` are all agents' folders: two of them may have names that some system takes for one.
+    """
+    faults = name_faults(among, only={place for folder in folders for place in with_folders(folder)})
     found = {}
     for folder in folders:
         place = fault_on_the_way(folder, faults)

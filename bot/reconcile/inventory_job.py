@@ -228,7 +228,7 @@ def _packages(
     unread: list[str],
 ) -> list[Package]:
     packages = []
-    refused = refused_folders(folders)
+    refused = refused_folders(read, folders)
     for folder in read:
         if folder in refused:
             problems.append(refused[folder])
