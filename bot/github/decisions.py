@@ -182,12 +182,17 @@ NOTHING_RECORDED = RecordedCorrections()
 
 @dataclass(frozen=True, kw_only=True)
 class CommentLookup:
-    """Look-ups: a comment by its id, who opened its pull request and who made its commits, and who may correct."""
+    """Look-ups: a comment by its id, who opened its pull request and who made its commits, and who may correct.
+
+    ``elsewhere`` looks up who brings a text (:func:`bot.text.compare.text_key`) in another open pull request than the
+    one with this number; all logins are in lower case.
+    """
 
     remark: Callable[[CommentKey], ThreadComment | None]
     author: Callable[[int], str | None]
     authority: Authority
     commit_authors: Callable[[int], Collection[str] | None] = lambda _: ()
+    elsewhere: Callable[[int, str], Collection[str]] = lambda *_: ()
 
     def refusal(self, verb: Verb, login: str, number: int | None, *, is_bot: bool = False) -> str | None:
         """Why ``login`` may not use ``verb`` about what the pull request ``number`` brought; ``None``: about none."""
@@ -216,7 +221,10 @@ def look_up(
     for text, tags in said.items():
         for name, item in tags.items():
             found = lookups.remark(item.comment)
-            if found is None or not _corrects(found, name, item, names, line, lookups):
+            if found is None or not (
+                _corrects(found, name, item, names, line, lookups)
+                and found.comment.author.casefold() not in lookups.elsewhere(found.number, text)
+            ):
                 ended.append(Ended(text=text, capability=name, correction=item))
                 continue
             kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.bot import WAITING, Bot, BotRun, customer_files, platform_files
+from tests.e2e.bot import EXCLUDED, WAITING, Bot, BotRun, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, OWNER
 from tests.e2e.harness.world import World
-from tests.e2e.test_reconcile import entries, merged, read
+from tests.e2e.test_reconcile import entries, merged, read, sticky
 
 ACCEPT = f"/incumbent accept {WAITING[0]} numbers are often asked for"
 
@@ -75,3 +75,14 @@ def test_a_writer_accepts_nothing_that_they_bring_in_another_open_pull_request(w
     bot.on("pull_request_target", number=mine, action="closed")
     say(bot, other, CURATOR, ACCEPT)
     assert len(answers(world, other)) == 1
+
+
+def test_a_correction_ends_where_its_author_brings_the_same_text(world: World, bot: Bot) -> None:
+    first = world.open_pull_request("first", customer_files()).number
+    bot.on("pull_request_target", number=first)
+    say(bot, first, CURATOR, f"/incumbent correct {EXCLUDED} +speech.spell-out it asks that")
+    assert f"Corrected by `{CURATOR}`" in sticky(world, first)
+    mine = world.open_pull_request("mine", customer_files(), user=CURATOR).number
+    bot.on("pull_request_target", number=mine)
+    bot.on("pull_request_target", number=first, action="synchronize")
+    assert f"Corrected by `{CURATOR}`" not in sticky(world, first)

@@ -173,6 +173,7 @@ class Hub:
     run: str | None = "https://github.example/o/r/actions/runs/1"
     co_authors: CoAuthors = NO_CO_AUTHORS
     changes: tuple[ChangedFile, ...] = ()
+    brings: set[str] = field(default_factory=set)
 
     def tick(self) -> str:
         self.now += 1
@@ -254,6 +255,7 @@ class Hub:
                 curators=self.platform.config.curators, permission=lambda login: self.permissions[login]
             ),
             commit_authors=lambda _: self.co_authors.commits(),
+            elsewhere=lambda *_: self.brings,
         )
         return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), lookups)
 

@@ -420,6 +420,14 @@ def test_who_brings_a_text_in_another_open_pull_request_decides_nothing_on_that_
     assert reactions(hub.review()) == ["confused"]
 
 
+def test_a_correction_ends_where_its_author_brings_the_text_in_another_open_pull_request() -> None:
+    hub = reviewed(NOT_D)
+    assert codes(hub.review())["q01"] == "EXCLUDE direct"
+    hub.brings = {"cora"}
+    assert codes(hub.review())["q01"] == "INCLUDE direct"
+    assert "its author may not decide here any more" in hub.ours[0]
+
+
 def test_without_a_decision_nobody_is_looked_up() -> None:
     def unasked(*_: str) -> None:
         raise AssertionError("a look-up that nothing needs")
