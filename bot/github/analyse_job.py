@@ -13,7 +13,7 @@ from functools import cached_property
 from bot.classifier.caching_backend import halt, known_by
 from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Classification, Progress
-from bot.classifier.paths import expectation
+from bot.classifier.paths import declared_values, expectation
 from bot.classifier.usage import total
 from bot.config import REVIEWED_FILES, Curation
 from bot.curator.entry import Tombstone
@@ -23,6 +23,7 @@ from bot.files.documents import parse_yaml
 from bot.files.validation import validate
 from bot.git import ChangedFile, CommitSnapshot
 from bot.github.authority import Authority, Person, author_permission, may_write
+from bot.github.border import impossible
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import Event
@@ -175,13 +176,20 @@ def classify_all(
         keys = {
             query.id: key_of(query, package.specification, platform.taxonomy.definitions, backend) for query in queries
         }
+        specification = package.specification
+        expected = {query.id: expectation(query, specification) for query in package.submission.queries}
+        declared = declared_values(platform.taxonomy, specification)
+        # What somebody wrote into the ledger that no classifier says is not known.
         before = {
-            id: known[key] for id, key in keys.items() if key in known and known[key].fits(platform.taxonomy.by_id)
+            query.id: known[keys[query.id]]
+            for query in queries
+            if keys[query.id] in known
+            and not any(
+                impossible(query, expected[query.id], known[keys[query.id]], platform.taxonomy, backend, declared)
+            )
         }
         found = classify_package(platform, package, backend, progress, before, line=line)
         findings = {query.id: known_by(backend, query.classified_turns) for query in queries}
-        expected = {query.id: expectation(query, package.specification) for query in package.submission.queries}
-        specification = package.specification
         denied = ruled_out(platform.taxonomy, specification)
         submissions.append(facts_of(found, specification.digest, keys, findings, expected, waits, denied))
         reused += len(before)

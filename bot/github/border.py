@@ -15,7 +15,7 @@ that pull request.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -29,6 +29,7 @@ from bot.files.snapshot import Snapshot
 from bot.git import blob_id
 from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts, without_secrets
 from bot.github.head_changes import HeadFacts, departing, set_changes, touched_agents
+from bot.intake.query import Query
 from bot.ledger.keys import classification_key
 from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.migrate import migrate_set
@@ -320,19 +321,21 @@ def _contradictions(facts: SubmissionFacts, taxonomy: Taxonomy, backend: Backend
         yield "it speaks of other capabilities than the taxonomy"
     for item in facts.queries:
         if item.classification is not None:
-            yield from impossible(item, item.classification, taxonomy, backend)
+            yield from impossible(item.query, item.expected_tools, item.classification, taxonomy, backend)
 
 
 def impossible(
-    item: QueryFacts,
+    query: Query,
+    expected: Sequence[str] | None,
     found: Classification,
     taxonomy: Taxonomy,
     backend: Backend,
     declared: Mapping[str, bool | None] | None = None,
 ) -> Iterator[str]:
-    """Why ``found`` cannot be what a classifier says of ``item`` under ``taxonomy``.
+    """Why ``found`` cannot be what a classifier says of ``query`` under ``taxonomy``.
 
-    ``declared`` are the values that the agent's specification decides, where that is known.
+    ``expected`` are the tools that the eval set expects to be called (``None``: it does not say).  ``declared`` are the
+    values that the agent's specification decides, where that is known.
     """
     if not found.fits(taxonomy.by_id):
         yield "it speaks of other capabilities than the taxonomy"
@@ -341,7 +344,7 @@ def impossible(
         yield "it has answers of a language model, and the config names none"
     if not (found.arbitrated <= taxonomy.by_id.keys() and set(found.off_taxonomy) <= taxonomy.exactly_one.keys()):
         yield "it speaks of other groups than the taxonomy"
-    counted = counted_values(structure_rules(taxonomy), item.query)
+    counted = counted_values(structure_rules(taxonomy), query)
     for capability in taxonomy.capabilities:
         judgement = found.judgements[capability.id]
         ruled = {
@@ -349,7 +352,7 @@ def impossible(
             "structure": counted.get(capability.id),
         }
         known = declared is not None or capability.source == "structure"
-        if not _may_be(judgement, capability, item, ruled, taxonomy, known):
+        if not _may_be(judgement, capability, expected is not None, ruled, taxonomy, known):
             yield f"it says of {capability.id} what no rule and no classifier says"
 
 
@@ -368,7 +371,7 @@ an ``exactly-one`` group, and a curator's correction never comes from a document
 def _may_be(
     judgement: Judgement,
     capability: Capability,
-    item: QueryFacts,
+    states_calls: bool,
     ruled: Mapping[str, bool | None],
     taxonomy: Taxonomy,
     known: bool,
@@ -381,7 +384,7 @@ def _may_be(
         return False
     if path == "undeclared" and value:
         return False
-    if path == "expected" and item.expected_tools is None:
+    if path == "expected" and not states_calls:
         return False
     if path in ("specification", "structure"):
         if capability.requires is None and judgement.confidence != 1:

@@ -6,7 +6,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +14,7 @@ from bot.classifier.model import Backend, Classification
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
+from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot, ObjectStore
 from bot.github.authority import Authority
 from bot.github.border import configured
@@ -81,7 +82,8 @@ class Commits:
 class World:
     """The outside world: git objects, their source, this run's page on GitHub, the product's files, the time.
 
-    ``configured`` gives the classifier that a platform's config names, to a job that asks nothing.
+    ``configured`` gives the classifier that a platform's config names, to a job that asks nothing; ``version`` is the
+    digest of the product's code.
     ``has_site``: this run keeps the page of what the pull request would change.
     """
 
@@ -93,6 +95,7 @@ class World:
     has_site: bool = False
     clock: Callable[[], float] = time.time
     configured: Callable[[Platform], Backend] = configured
+    version: str = field(default_factory=digest_of_product)
 
     def fetch(self, event: Event, head: bool, files: Sequence[str] = (), *, names: bool = False) -> Commits:
         """Fetch what ``event`` is about; the ``head`` only in the job that reads hostile data.

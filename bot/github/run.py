@@ -11,7 +11,6 @@ from bot.classifier.caching_backend import learnt_by, recall
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
-from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot
 from bot.github.analyse_job import ReleaseInputs, analyse
 from bot.github.border import ForeignFactsError, checked
@@ -94,14 +93,13 @@ def analyse_event(
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     changes = world.store.changes(commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
-    version = digest_of_product()
-    known = {} if record is None else record.known_to(version)
+    known = {} if record is None else record.known_to(world.version)
     if event.flow is Flow.GROUP:
         head = commits.head
         known = known_in_group(
             ledger,
             lambda commit: world.store.exists(commit) and world.store.is_ancestor(commit, head),
-            version,
+            world.version,
         )
     abilities = abilities_of(ledger, world.clock()).endpoints
     models = models_of(ledger)
@@ -275,7 +273,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
-        version=digest_of_product(),
+        version=world.version,
         has_site=world.has_site,
         previous=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
         corrections=_corrections(analysis.judged, platform, here, ledger, world, github),

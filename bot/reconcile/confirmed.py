@@ -13,11 +13,10 @@ from functools import cache, partial
 
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Classification
-from bot.classifier.paths import declared_values
 from bot.git import CommitSnapshot, ObjectStore
 from bot.github.border import NOT_READ, ForeignFactsError, bounded_work, impossible
 from bot.github.decisions import unverified
-from bot.github.facts import QueryFacts, SubmissionFacts
+from bot.github.facts import SubmissionFacts
 from bot.github.git_state import (
     corrections_of,
     folder_record,
@@ -30,10 +29,9 @@ from bot.github.git_state import (
 from bot.github.reclassified_entries import RenewalFacts
 from bot.pipeline.reclassify import query_of
 from bot.pipeline.review import Platform
-from bot.pipeline.submission import Package
 from bot.reconcile.desired_suggestions import folders_looked_back_on
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.inventory_job import Past, Survey, survey
+from bot.reconcile.inventory_job import Past, survey
 from bot.taxonomy.history import History
 
 
@@ -92,14 +90,14 @@ def confirmed(
     found = survey(
         document.repository, commit, past, rated, store, backend, lambda done, total: None, all_folders=all_folders
     )
-    renewals = tuple(_renewals(found.inventory.renewals, document.renewals))
-    faults = [*_contradictions(found, platform, backend), *_renewed_wrongly(renewals, platform, backend)]
+    renewals = tuple(_renewals(found.renewals, document.renewals))
+    faults = [*_contradictions(found, said), *_renewed_wrongly(renewals, platform, backend)]
     if faults:
         raise ForeignFactsError(f"the inventory cannot be used: {'; '.join(dict.fromkeys(faults))}")
     why = {item.key: item.shortfall for facts in document.submissions for item in facts.queries}
-    return found.inventory.model_copy(
+    return found.model_copy(
         update={
-            "submissions": tuple(_with_reasons(facts, why) for facts in found.inventory.submissions),
+            "submissions": tuple(_with_reasons(facts, why) for facts in found.submissions),
             "work": bounded_work(document.work, platform),
             "renewals": renewals,
             "candidates": document.candidates if all_folders else (),
@@ -129,14 +127,12 @@ def _renewals(due: Sequence[RenewalFacts], said: Sequence[RenewalFacts]) -> Iter
             yield item.model_copy(update={"classification": found.classification, "shortfall": found.shortfall})
 
 
-def _contradictions(found: Survey, platform: Platform, backend: Backend) -> Iterator[str]:
-    taxonomy = platform.taxonomy
-    packages: Mapping[str, Package] = {item.submission.folder: item for item in found.packages}
-    for facts in found.inventory.submissions:
-        declared = declared_values(taxonomy, packages[facts.about.folder].specification)
+def _contradictions(found: Inventory, said: Mapping[str, Classification]) -> Iterator[str]:
+    """Where what was ``said`` of a merged text was not taken, since no rule and no classifier says it."""
+    for facts in found.submissions:
         for item in facts.queries:
-            if item.classification is not None:
-                yield from impossible(item, item.classification, taxonomy, backend, declared)
+            if item.key in said and item.classification is None:
+                yield f"it says of {item.query.id} what no rule and no classifier says"
 
 
 def _renewed_wrongly(renewals: Sequence[RenewalFacts], platform: Platform, backend: Backend) -> Iterator[str]:
@@ -145,5 +141,4 @@ def _renewed_wrongly(renewals: Sequence[RenewalFacts], platform: Platform, backe
     for item in renewals:
         entry = entries.get(item.entry)
         if item.asked and item.classification is not None and entry is not None:
-            query = QueryFacts(query=query_of(entry), key=item.key, classification=None, expected_tools=())
-            yield from impossible(query, item.classification, platform.taxonomy, backend)
+            yield from impossible(query_of(entry), (), item.classification, platform.taxonomy, backend)

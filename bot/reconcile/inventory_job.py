@@ -80,14 +80,6 @@ class Past:
         return {key: item for each in found if each is not None for key, item in each.classifications.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Survey:
-    """An ``inventory``, and the ``packages`` that it is of, with their queries as it names them."""
-
-    inventory: Inventory
-    packages: tuple[Package, ...]
-
-
 def survey(
     repository: str,
     tip: str,
@@ -99,7 +91,7 @@ def survey(
     *,
     all_folders: bool = False,
     raised: Collection[Core] | None = None,
-) -> Survey:
+) -> Inventory:
     """The facts of the commit ``tip`` of the default branch, and of what was merged since it was reconciled last.
 
     ``all_folders``: none is passed over.  ``raised`` are the cores of extension candidates that are known; ``None``:
@@ -168,7 +160,7 @@ def survey(
     naming: Usage | None = None
     if raised is not None and stopped is None:
         candidates, naming = _candidates(found.submissions, entries, platform, raised)
-    inventory = Inventory(
+    return Inventory(
         format=FORMAT,
         repository=repository,
         base=tip,
@@ -202,7 +194,6 @@ def survey(
         renewals=renewal.facts,
         candidates=candidates,
     )
-    return Survey(inventory=inventory, packages=tuple(named))
 
 
 def _conditions(trees: Mapping[str, str], corrections: CorrectionRecord, backend: Backend) -> str:

@@ -110,7 +110,7 @@ def survey_event(event: Event, world: World, backend: OpenBackend, progress: Pro
         progress,
         all_folders=event.seeks,
         raised=raised,
-    ).inventory
+    )
     work = inventory.work.model_copy(update={"abilities": learnt_by([asked])})
     return inventory.model_copy(update={"work": work})
 

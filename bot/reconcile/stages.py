@@ -180,7 +180,7 @@ def admit_merged(tip: RunState) -> Staged:
         texts=tip.read,
         run=tip.world.run,
         product=tip.world.product,
-        version=digest_of_product(),
+        version=tip.world.version,
         offering=tip.offering,
         restores={
             id: item

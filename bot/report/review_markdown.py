@@ -258,7 +258,7 @@ def _remarks(review: Review, style: MarkdownStyle) -> list[str]:
     for id, groups in review.off_taxonomy.items():
         remarks += [f"- {style.name(id)} fits no member of {code(group)}." for group in groups]
     for id, why in review.shortfalls.items():
-        remarks.append(f"- {style.name(id)} has no verdict: {plain(why)}.")
+        remarks.append(f"- {style.name(id)} has no verdict: {code(why)}.")
     for id in review.attempts:
         remarks.append(f"- {style.name(id)} argues with the classifier, or hides text from people.")
     remarks += [f"- {remark}" for remark in remarks_on(review.classifications).lines(style)]

@@ -17,6 +17,8 @@ from bot.files.validation import FileModel, Text, Tuple
 from bot.text.did_you_mean import did_you_mean
 from bot.text.digests import digest
 
+Version: TypeAlias = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
+"""A semantic version, such as ``2.1.0``: major, minor, patch."""
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$", max_length=100)]
 """A stable id such as ``request.auth.oauth``, never reused."""
 
@@ -172,7 +174,7 @@ class Taxonomy(FileModel):
     exemplars.  They are not a key of the file.
     """
 
-    version: Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
+    version: Version
     retired: Tuple[Identifier] = ()
     groups: Tuple[Group]
     capabilities: Tuple[Capability]

@@ -563,7 +563,7 @@ def inventory_of(platform: Path, tip: str) -> Inventory:
             index=None,
             corrections=CorrectionRecord(),
         )
-        return survey("o/r", tip, past, known, store, backend, lambda done, total: None, raised=()).inventory
+        return survey("o/r", tip, past, known, store, backend, lambda done, total: None, raised=())
     finally:
         store.close()
 

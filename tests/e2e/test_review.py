@@ -322,6 +322,9 @@ def test_who_was_a_curator_when_the_facts_were_found_decides_nothing_now(world: 
 
     run = bot.on("issue_comment", number=pull.number, comment=comment, mangle=meanwhile)
     assert run.report["decisions"] == []
+    said = [check["output"]["summary"] for check in world.checks(pull.head)]
+    assert any("config have changed since the analysis" in text for text in said)
+    bot.on("issue_comment", number=pull.number, comment=comment)
     assert "you are not among the curators" in ours(world, pull.number)[-1]
 
 

@@ -115,7 +115,7 @@ def reconciled(store: ObjectStore, tip: str) -> Inventory:
         corrections=CorrectionRecord(),
     )
     backend = Counting(platform.taxonomy)
-    found = survey("o/r", tip, past, platform, store, backend, lambda done, total: None).inventory
+    found = survey("o/r", tip, past, platform, store, backend, lambda done, total: None)
     assert found.model_dump_json()
     return found
 

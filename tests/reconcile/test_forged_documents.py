@@ -63,7 +63,7 @@ class Desk:
         self.hub.repository.branches[f"refs/pull/{self.mine.number}/head"] = self.mine.head
         found = analyse_event(self.event(), world_of(self.hub), lambda *_: Reader(), silent, lambda: self.hub)
         assert isinstance(found, Analysis)
-        return json.loads(found.model_dump_json())
+        return dict(json.loads(found.model_dump_json()))
 
     def publish(self, document: Mapping[str, Any]) -> str:
         """What becomes of a pull request with this ``document``: the conclusion of its check."""
@@ -76,7 +76,7 @@ class Desk:
         event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN)
         found = survey_event(event, world_of(self.hub), lambda *_: Reader(), silent)
         assert isinstance(found, Inventory)
-        return json.loads(found.model_dump_json())
+        return dict(json.loads(found.model_dump_json()))
 
     def reconcile(self, document: Mapping[str, Any]) -> None:
         event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN)

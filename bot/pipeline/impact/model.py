@@ -12,7 +12,7 @@ from bot.curator.entry import EntryId
 from bot.files.validation import Checked, FileModel, Score, Text, Tuple
 from bot.taxonomy.changes import TaxonomyChange as TaxonomyChange
 from bot.taxonomy.checks import few_exemplars
-from bot.taxonomy.model import Identifier
+from bot.taxonomy.model import Identifier, Version
 from bot.text.compare import rounded
 
 Remark = Literal["contradiction", "unfamiliar"]
@@ -22,9 +22,9 @@ _Count = Annotated[int, Field(ge=0)]
 class VersionChange(FileModel):
     """The version before, that of the changed taxonomy, and the one that it must have."""
 
-    before: Text
-    after: Text
-    required: Text
+    before: Version
+    after: Version
+    required: Version
 
     @property
     def is_right(self) -> bool:
