@@ -266,7 +266,7 @@ def _misplaced(facts: SubmissionFacts, count: int, head: HeadFacts) -> Iterator[
         if former in head.agents or former not in touched_agents(head.changes):
             yield "it moves an agent from a folder that did not go"
     files = {item.query.file for item in facts.queries}
-    if not all(file.startswith(f"{about.folder}/") and file in head.paths for file in files):
+    if not all(file.startswith(f"{about.folder}/") and file in head.shown for file in files):
         yield "it names files that the head does not have"
     if not all(item.query.id.startswith(about.prefix) for item in facts.queries):
         yield "it names queries as no run does"

@@ -28,7 +28,7 @@ from bot.pipeline.impact.model import Impact
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import ClassifiedSubmission
 from bot.pipeline.submission import Submission
-from bot.taxonomy.model import Identifier, Taxonomy
+from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 from bot.text.masking import masked
 
@@ -128,11 +128,6 @@ class SubmissionFacts(FileModel):
     def entry_of(self, item: QueryFacts) -> str:
         """The id that the entry of the query has by its source."""
         return self.about.entry_id(item.query.id)
-
-    def fits(self, taxonomy: Taxonomy) -> bool:
-        """Whether every classification has exactly the capabilities of ``taxonomy``."""
-        known = [item.classification for item in self.queries]
-        return all(item.fits(taxonomy.by_id) for item in known if item is not None)
 
 
 def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
@@ -276,10 +271,6 @@ class Analysis(FileModel):
     def _ids_are_unique(self) -> Analysis:
         refuse_doubles(self.judged.submissions)
         return self
-
-    def fits(self, taxonomy: Taxonomy) -> bool:
-        """Whether every classification has exactly the capabilities of ``taxonomy``."""
-        return all(item.fits(taxonomy) for item in self.judged.submissions)
 
 
 class Quiet(FileModel):

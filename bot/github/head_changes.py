@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from bot.curator.store import EVICTED, RegressionSet, is_part
@@ -40,6 +41,11 @@ class HeadFacts:
     def touches(self) -> tuple[Touched, ...]:
         """The folders of ours with a change."""
         return touches(self.changes)
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """``paths`` as documents can hold them."""
+        return frozenset(map(whole, self.paths))
 
     @property
     def agents(self) -> frozenset[str]:

@@ -50,12 +50,6 @@ class RenewalFacts(FileModel):
         """Whether ``entry`` is unchanged since it was classified again."""
         return entry_digest(entry) == self.before
 
-    def fits(self, taxonomy: Taxonomy) -> bool:
-        """Whether all its capabilities are in ``taxonomy``."""
-        found = self.classification
-        named = {*self.asked, *self.carried.values()} <= taxonomy.by_id.keys()
-        return named and (found is None or found.fits(taxonomy.by_id))
-
 
 def renewal_facts(
     renewal: Renewal, keys: Mapping[str, str], findings: Mapping[str, Mapping[str, Findings]]

@@ -27,7 +27,6 @@ from bot.github.reclassified_entries import RenewalFacts
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.pipeline.matching import settle
 from bot.pipeline.submission import agent_name
-from bot.taxonomy.model import Taxonomy
 
 
 class MergeFacts(FileModel):
@@ -107,8 +106,3 @@ class Inventory(FileModel):
         found = settle([facts.submission for facts in self.submissions], regression_set)
         present = {item.id for item in found.settled.values()}
         return {id: kind for id, kind in self.departed.items() if id not in present}
-
-    def fits(self, taxonomy: Taxonomy) -> bool:
-        """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
-        renewals_fit = all(item.fits(taxonomy) for item in self.renewals)
-        return renewals_fit and all(item.fits(taxonomy) for item in self.submissions)

@@ -1230,3 +1230,15 @@ def test_credentials_of_the_repository_itself_do_not_go_along(origin: Origin, se
     with ObjectStore.open(tmp_path / "tree") as store:
         assert store.fetch(server.url, {"base": MAIN}, TOKEN, sleep=unwaited) == {"base": main}
     assert all(given == [f"Basic {HEADER}"] for given in server.seen)
+
+
+def test_names_and_ids_are_compared_without_a_content(origin: Origin, store: ObjectStore) -> None:
+    edited = TEXT.replace(b"line 7\n", b"line seven\n")
+    base = origin.commit({"a/moved": TEXT * 2, "a/edited": TEXT, "kept": b"1"})
+    head = origin.commit({"b/moved": TEXT * 2, "b/edited": edited, "kept": b"1"}, base)
+    found = [(item.path, item.kind, item.before) for item in store.changes(base, head, contents=False)]
+    assert found == [
+        ("a/edited", "deleted", None),
+        ("b/edited", "added", None),
+        ("b/moved", "renamed", "a/moved"),
+    ]

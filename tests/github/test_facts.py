@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import Problem
-from bot.github.facts import Analysis, classified_of, facts_of, without_secrets
+from bot.github.facts import FORMAT, Analysis, classified_of, facts_of, without_secrets
 from bot.intake.query import Setup
-from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query, reworded
 
 
@@ -90,11 +89,15 @@ def test_a_decision_is_bound_to_the_calls_that_are_expected() -> None:
     assert len({content(None), content(()), content(("add",)), content(("add", "get"))}) == 4
 
 
-def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:
-    analysis = make_analysis(queries=(make_query("b01", {"a": 0.9}), make_query("b02", None)))
-    assert analysis.fits(make_taxonomy("a", "b", "c", "d", "e"))
-    assert not analysis.fits(make_taxonomy("a", "b", "c", "d"))
-    assert not analysis.fits(make_taxonomy("a", "b", "c", "d", "e", "f"))
+@pytest.mark.parametrize("version", [None, 2, 3.0, "3", True])
+def test_a_document_of_no_version_or_another_is_none(version: object) -> None:
+    facts = make_analysis().model_dump(mode="json")
+    assert Analysis.model_validate(facts, strict=False).format == FORMAT
+    with pytest.raises(ValidationError):
+        Analysis.model_validate(facts | {"format": version}, strict=False)
+    del facts["format"]
+    with pytest.raises(ValidationError):
+        Analysis.model_validate(facts, strict=False)
 
 
 @pytest.mark.parametrize("prices", [None, Prices(currency="EUR", input=1, cached=0.5, output=2)])

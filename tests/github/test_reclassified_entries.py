@@ -91,19 +91,3 @@ def test_an_entry_that_has_gone_is_left_and_what_no_score_rests_on_may_change() 
     pinned = Y.model_copy(update={"pin": "an audit"})
     after = renewed(facts, {"y": pinned}, NEW, IDENTITY)
     assert (list(after), after["y"].pin) == (["y"], "an audit")
-
-
-@pytest.mark.parametrize(
-    ("update", "fits"),
-    [
-        ({}, True),
-        ({"asked": ("c", "foreign")}, False),
-        ({"carried": {"was": "foreign"}}, False),
-        ({"carried": {"foreign": "n"}}, True),
-        ({"classification": None}, True),
-    ],
-)
-def test_facts_fit_the_taxonomy_whose_capabilities_they_name(update: dict[str, Any], fits: bool) -> None:
-    (facts, *_) = renewal_facts(renewal(), KEYS, {})
-    assert facts.model_copy(update=update).fits(NEW) is fits
-    assert not facts.fits(make_taxonomy("a", "n", "c", "d"))

@@ -181,6 +181,7 @@ def by_hand() -> tuple[Desk, dict[str, Any]]:
     return found, found.analysis()
 
 
+@pytest.mark.untraced
 def test_no_forged_field_turns_the_check_green_or_writes_elsewhere() -> None:
     model, honest = by_hand()
     first = deepcopy(model)
@@ -273,6 +274,7 @@ def merged() -> tuple[Desk, dict[str, Any], Desk]:
     return found, document, honest
 
 
+@pytest.mark.untraced
 def test_no_forged_field_after_a_merge_changes_what_enters_or_loses_it() -> None:
     model, document, honest = merged()
     assert len(honest.rated()) == len(model.rated()) + 1

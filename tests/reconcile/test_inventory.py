@@ -6,18 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from bot.ledger.model import ReconciledFolder
-from tests.factories import make_taxonomy
-from tests.github.scenes import CAPABILITIES, IDENTITY, make_query
-from tests.reconcile.merges import commit, facts, make_inventory, settled
+from tests.github.scenes import make_query
+from tests.reconcile.merges import commit, facts, make_inventory
 
 Q1, Q2 = make_query("q1", {"a": 0.9}), make_query("q2", {"a": 0.9})
-
-
-def test_facts_fit_the_taxonomy_whose_capabilities_they_speak_of() -> None:
-    inventory = make_inventory(facts(Q1), facts(settled(Q2), agent="shop"))
-    assert inventory.fits(make_taxonomy(*CAPABILITIES))
-    assert not inventory.fits(make_taxonomy(*CAPABILITIES, "another"))
-    assert inventory.identity == IDENTITY
 
 
 def test_queries_and_agents_of_one_name_cannot_be_told_apart() -> None:

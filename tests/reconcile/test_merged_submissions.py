@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from bot.classifier.model import Classification, Findings
 from bot.github.facts import QueryFacts
 from bot.ledger.model import Merged
 from bot.reconcile.merged_submissions import (
+    DISPUTED,
     MergedSubmission,
     cases_of,
+    disputed,
     has_merit,
     judged_again,
     settled_in,
+    undisputed,
     without,
 )
 from tests.github.scenes import make_platform, make_query, reworded
@@ -34,6 +40,7 @@ from tests.reconcile.merges import (
 )
 from tests.reconcile.merges import entry_of as merged_entry
 
+NEVER = Classification(judgements={})
 Q1, Q2, Q3 = (make_query(f"q{place}", {"d": 0.9}) for place in (1, 2, 3))
 
 
@@ -199,3 +206,22 @@ def test_what_a_person_rejected_has_no_merit() -> None:
     content = inventory.submissions[0].contents["q1"]
     assert not has_merit(case, make_platform(), [decided("reject", content=content)])
     assert has_merit(case, make_platform(), [decided("reject", content="0" * 24)])
+
+
+def test_of_what_two_jobs_say_different_things_nobody_believes_either() -> None:
+    same, other, model, new = (make_query(f"q{place}", {"d": 0.9}, f"text {place}") for place in (1, 2, 3, 4))
+    asked = replace(model.classification or NEVER, findings={"a" * 24: Findings()})
+    model = model.model_copy(update={"classification": asked})
+    reviewed = {
+        item.key: said.classification
+        for item, said in ((same, same), (other, make_query("q2", {"c": 0.9})), (model, make_query("q3", {"c": 0.9})))
+    }
+    record = make_record(classifications=reviewed, version="0" * 64, texts={})
+    inventory = make_inventory(facts(same, other, model, new), merges=[merge_of(same, other, model, new)])
+    (case,) = cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {7: record})
+    assert disputed([case], "0" * 64) == {other.key}
+    assert disputed([case], "1" * 64) == frozenset(), "another version may say something else"
+    assert disputed([replace(case, record=None)], "0" * 64) == frozenset()
+    found = undisputed(case.submissions, {other.key or ""})
+    assert [item.classification is None for item in found[0].queries] == [False, True, False, False]
+    assert found[0].queries[1].shortfall == DISPUTED
