@@ -63,6 +63,8 @@ def validate_command(
 ) -> int:
     """Check taxonomy, config, corrections, regression set and all eval sets; every fault with its file, line and fix.
 
+    Links and names that not every system can hold are faults, too.
+
     Notes stop nothing: what a reader remarked (not read, sources that disagree), capabilities with few exemplars, and
     keys of the config that have no effect. With --from it says what to expect of new and changed capabilities, which
     fits the embedded classifier; a language model is not asked. With --changed the time does not grow with the number
@@ -82,6 +84,7 @@ def validate_command(
     from bot.curator.store import load_regression_set
     from bot.files.documents import parse_yaml
     from bot.intake.query import missing_fixtures
+    from bot.pipeline.repository_paths import path_problems, refused_folders
     from bot.pipeline.review import Platform, fixtures_of, refuse_other_folders
     from bot.pipeline.submission import PackageReader, collect, submission_folders
     from bot.report.output import ValidateOutput
@@ -110,12 +113,15 @@ def validate_command(
     collect(lambda: load_corrections(snapshot, taxonomy), problems)
     packages: list[Package] = []
     chosen = None
+    if changed is not None and config is not None and not _concerns_all(changed, config_path, config.fixtures_folder):
+        chosen = _folders_of(changed)
+    problems.extend(collect(lambda: path_problems(snapshot, None if chosen is None else changed), problems) or ())
     if config is not None:
-        if changed is not None and not _concerns_all(changed, config_path, config.fixtures_folder):
-            chosen = _folders_of(changed)
         folders = collect(lambda: submission_folders(snapshot), problems) or ()
         reader = PackageReader(snapshot, config)
         read = [folder for folder in folders if chosen is None or folder in chosen]
+        ill_named = refused_folders(read, folders)
+        read = [folder for folder in read if folder not in ill_named]
         for package, faults in reader.read_all(read, processes or _processors()):
             problems.extend(faults)
             if package is not None:

@@ -368,6 +368,7 @@ def _analyse(
     from bot.github.events import Flow
     from bot.github.model_opener import ModelWantedError
     from bot.github.run import analyse_event, redirected
+    from bot.reconcile.inventory import Inventory
     from bot.reconcile.run import survey_event
 
     try:
@@ -395,6 +396,9 @@ def _analyse(
     # Without indentation: that of a large eval set would make it too large to be read.
     _write(document, found.model_dump_json() + "\n", "w")
     say(f"{found.work.classified} queries classified, {found.work.reused} known from before; facts in {document}")
+    if isinstance(found, Inventory):
+        for problem in found.problems:
+            say(f"left out: {problem}")
     for backend in opener.opened:
         show_usage(backend)
     if found.work.stopped is not None:

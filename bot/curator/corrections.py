@@ -48,12 +48,9 @@ def load_corrections(snapshot: Snapshot, taxonomy: Taxonomy | None) -> dict[str,
     """All corrections by hand, by the digest of their text; raises one :class:`InputError` with every fault of every
     file.
 
-    Without a ``taxonomy`` (it cannot be read) capabilities are not checked.
+    Links are left out.  Without a ``taxonomy`` (it cannot be read) capabilities are not checked.
     """
-    problems = [
-        Problem(snapshot.name(path), None, "the path is a symbolic link", "commit the file itself in its place")
-        for path in snapshot.links(FOLDER)
-    ]
+    problems: list[Problem] = []
     found: dict[str, CorrectedText] = {}
     for path in snapshot.paths(FOLDER):
         if not path.endswith((".yaml", ".yml")):

@@ -284,9 +284,13 @@ def load_regression_set(
 ) -> RegressionSet:
     """The whole regression set; raises one :class:`InputError` with every fault of every file.
 
-    Without a ``taxonomy`` (it cannot be read) its capabilities are not checked.  ``remembered`` files are not parsed
-    again.
+    Links below its folder are left out (:func:`bot.pipeline.repository_paths.link_problems` reports them), so that one
+    does not stop all others.  Without a ``taxonomy`` (it cannot be read) its capabilities are not checked.
+    ``remembered`` files are not parsed again.
     """
+    if FOLDER in snapshot.links(FOLDER):
+        # Nothing of the set can be read.  This raises what is in its place.
+        snapshot.read(FOLDER, REVIEWED_FILES)
     packed = PackedSet(remembered)
     problems = _not_files(snapshot)
     entries: dict[str, Entry] = {}
@@ -345,18 +349,12 @@ def _parse(content: bytes, path: str, shown: str, model: type[Kind]) -> Kind:
 
 
 def _not_files(snapshot: Snapshot) -> list[Problem]:
-    """Paths that are not files: they would be skipped, and so be missing from R without a word."""
-    links = [
-        Problem(snapshot.name(path), None, "the path is a symbolic link", "commit the file itself in its place")
-        for path in snapshot.links(FOLDER)
-        if is_part(path)
-    ]
-    files = [
+    """Files in the place of a folder, so that nothing can be read below it."""
+    return [
         Problem(snapshot.name(path), None, "this is a file, and a folder is expected", "make it a folder")
         for path in (FOLDER, WAITING, EVICTED)
         if snapshot.exists(path)
     ]
-    return links + files
 
 
 def _present_twice(

@@ -60,6 +60,7 @@ def read_files(snapshot: Snapshot) -> RepositoryFiles:
     own_model = False
     try:
         platform = load_platform(snapshot)
+        faults = platform.left_out
         config: Curation | None = platform.config
         backend = open_backend_or_halt(platform, silent)
         own_model = isinstance(backend, FittedBackend) and backend.is_own

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
 from bot.errors import InputError, Problem
+from bot.files.portable_names import with_folders
 
 MOST_FAULTS: Final = 1_000
 """The check of a file stops after so many faults: each takes time to find, and no one reads them all."""
@@ -93,7 +94,7 @@ class Snapshot(Protocol):
         ...
 
     def links(self, folder: str = "") -> tuple[str, ...]:
-        """Symbolic links and submodules below ``folder``, sorted; they are never read."""
+        """Symbolic links and submodules below ``folder``, or itself if it is one, sorted; they are never read."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -253,7 +254,7 @@ class WorkingTree:
 
     def paths(self, folder: str = "") -> tuple[str, ...]:
         clean = normal_path(folder)
-        if folder and clean is None:
+        if (folder and clean is None) or self._link_on_the_way(clean or "") is not None:
             return ()
         found: list[str] = []
         for directory, folders, files in self._walk(clean or ""):
@@ -267,6 +268,9 @@ class WorkingTree:
         clean = normal_path(folder)
         if folder and clean is None:
             return ()
+        above = self._link_on_the_way(clean or "")
+        if above is not None:
+            return (above,) if above == clean else ()
         found: list[str] = []
         for directory, folders, files in self._walk(clean or ""):
             place = Path(directory)
@@ -281,7 +285,7 @@ class WorkingTree:
     def exists(self, path: str) -> bool:
         clean = normal_path(path)
         try:
-            return clean is not None and (self.root / clean).is_file() and not self._through_link(clean)
+            return clean is not None and (self.root / clean).is_file() and self._link_on_the_way(clean) is None
         except OSError:
             return False
 
@@ -292,7 +296,7 @@ class WorkingTree:
             raise InputError([Problem(shown, None, "the path leaves its folder", "name a file below the folder")])
         target = self.root / clean
         try:
-            if self._through_link(clean):
+            if self._link_on_the_way(clean) is not None:
                 raise InputError(
                     [Problem(shown, None, "the path is a symbolic link", "commit the file itself in its place")]
                 )
@@ -326,10 +330,6 @@ class WorkingTree:
 
         return os.walk(self.root / folder, followlinks=False, onerror=refuse)
 
-    def _through_link(self, path: str) -> bool:
-        current = self.root
-        for part in path.split("/"):
-            current = current / part
-            if current.is_symlink():
-                return True
-        return False
+    def _link_on_the_way(self, path: str) -> str | None:
+        """The first of ``path`` and the folders above it that is a symbolic link."""
+        return next((place for place in with_folders(path) if (self.root / place).is_symlink()), None)

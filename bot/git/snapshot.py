@@ -220,5 +220,8 @@ class CommitSnapshot:
         if folder and clean is None:
             return ()
         start = len(self._folder) + 1 if self._folder else 0
-        found = self._listing.below(self._at(clean) if clean else self._folder)
+        place = self._at(clean) if clean else self._folder
+        found = self._listing.below(place)
+        if links and clean and place in self._listing.items:
+            found = [place]
         return tuple(path[start:] for path in found if self._listing.is_link(path) == links)

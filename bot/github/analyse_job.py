@@ -36,7 +36,6 @@ from bot.github.facts import (
     StoppedFacts,
     SubmissionFacts,
     facts_of,
-    whole,
     without_secrets,
 )
 from bot.github.head_changes import (
@@ -53,6 +52,7 @@ from bot.intake.query import missing_fixtures
 from bot.ledger.keys import key_of, with_findings, with_tool_names
 from bot.ledger.model import PullRequestRecord
 from bot.pipeline.matching import in_line, settle
+from bot.pipeline.repository_paths import path_problems, refused_folders
 from bot.pipeline.review import Platform, classify_package, fixtures_of, load_platform, unsettled
 from bot.pipeline.submission import (
     EVAL_SETS,
@@ -86,6 +86,7 @@ def analyse(
     classifications by key, which are reused.  ``measured`` is the impact of a change of taxonomy or config.
     """
     problems: list[Problem] = list(measured.problems)
+    problems += path_problems(snapshot, {change.path for change in changes})
     touched = touches(changes)
     held = bool(touched) and release.is_held
     packages: tuple[Package, ...] = ()
@@ -213,13 +214,9 @@ def _packages(
 ) -> list[Package]:
     packages = []
     changed = {change.path for change in changes}
-    problems += [
-        Problem(path, None, "the path is a symbolic link or a submodule", "commit the files themselves in its place")
-        for path in snapshot.links(EVAL_SETS)
-        if path in changed
-    ]
     present = {folder for path in snapshot.paths(EVAL_SETS) if (folder := agent_folder_of(path)) is not None}
     touched = touched_agents(changes)
+    refused = refused_folders(touched & present, present)
     problems += [
         Problem(path, None, "the file lies in no agent's folder", "move it to eval_sets/<customer>/<agent>/")
         for path in sorted(changed)
@@ -229,8 +226,8 @@ def _packages(
         and path.endswith(_DATA)
     ]
     for folder in sorted(touched & present):
-        if whole(folder) != folder:
-            problems.append(Problem(whole(folder), None, "the folder's name is not UTF-8", "rename the folder"))
+        if folder in refused:
+            problems.append(refused[folder])
             continue
         customer, agent = folder.split("/")[1:]
         try:

@@ -36,6 +36,21 @@ class Author:
 UNKNOWN_AUTHOR: Final = Author(login="", permission=NO_PERMISSION)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CoAuthors:
+    """Who counts as an author of a pull request beside who opened it, as logins in lower case.
+
+    ``commits`` looks up who made its commits (``None``: not all are known); ``elsewhere`` looks up, for the digest of a
+    text, who brings it in another open pull request.  Both are asked only about people who may decide otherwise.
+    """
+
+    commits: Callable[[], Collection[str] | None]
+    elsewhere: Callable[[str], Collection[str]]
+
+
+NO_CO_AUTHORS: Final = CoAuthors(commits=tuple, elsewhere=lambda _: ())
+
+
 def may_write(permission: str) -> bool:
     """Whether ``permission`` allows to write to the repository; an unknown one does not."""
     return permission.casefold() in _WRITERS
@@ -68,10 +83,17 @@ class Authority:
     curators: Collection[str]
     permission: Callable[[str], str]
 
-    def refusal(self, verb: Verb, person: Person, pull_request_author: str | None) -> str | None:
+    def refusal(
+        self,
+        verb: Verb,
+        person: Person,
+        pull_request_author: str | None,
+        commit_authors: Callable[[], Collection[str] | None] = tuple,
+    ) -> str | None:
         """Why ``person`` may not use the command ``verb``, as a sentence for a reply; ``None`` if they may.
 
-        A permission is looked up at most once, and only if nothing else decides; what that raises is passed on.
+        A permission is looked up at most once, and only if nothing else decides; so are ``commit_authors``, as
+        :class:`CoAuthors` has them.  What that raises is passed on.
         """
         written = person.login or ""
         login = written.casefold()
@@ -83,11 +105,26 @@ class Authority:
             return None
         if verb in _DECISIONS and login == (pull_request_author or "").casefold():
             return f"The author of a pull request cannot {verb} their own queries; another curator has to."
+        why = self._without_permission(verb, written)
+        if why is not None or verb not in _DECISIONS:
+            return why
+        authors = commit_authors()
+        if authors is None:
+            return (
+                "GitHub does not list all commits of this pull request, so its authors are unknown: squash them, or "
+                "open another one."
+            )
+        if login in authors:
+            return f"You made a commit of this pull request, so another curator has to {verb}."
+        return None
+
+    def _without_permission(self, verb: Verb, login: str) -> str | None:
+        """Why ``login`` is no curator."""
         if self.curators:
-            if login in {curator.casefold() for curator in self.curators}:
+            if login.casefold() in {curator.casefold() for curator in self.curators}:
                 return None
             return f"Only curators may say {verb}, and you are not among the curators in config/curation.yaml."
-        found = self.permission(written).casefold()
+        found = self.permission(login).casefold()
         if may_write(found):
             return None
         if found == UNKNOWN_PERMISSION:

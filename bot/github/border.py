@@ -24,15 +24,16 @@ from bot.classifier.caching_backend import RememberingBackend, conditions_of
 from bot.classifier.language_model.abilities import key_of_endpoint
 from bot.classifier.model import Backend, Classification, Judgement, Path
 from bot.classifier.paths import counted_values, structure_rules
-from bot.errors import IncompleteError, OutsideError
+from bot.errors import IncompleteError, InputError, OutsideError
 from bot.files.snapshot import Snapshot
 from bot.git import blob_id
-from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts, whole
+from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts, without_secrets
 from bot.github.head_changes import HeadFacts, departing, set_changes, touched_agents
 from bot.intake.query import Query
 from bot.ledger.keys import classification_key
 from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.migrate import migrate_set
+from bot.pipeline.repository_paths import refused_folders
 from bot.pipeline.review import Platform, unsettled
 from bot.pipeline.submission import agent_folder
 from bot.taxonomy.migration import Migration
@@ -214,6 +215,7 @@ def checked(
                 judged,
                 base=head.base,
                 submissions=submissions,
+                problems=InputError([*judged.problems, *map(without_secrets, head.faults)]).problems,
                 set_changes=tuple(changed),
                 departing=gone,
             ),
@@ -281,8 +283,10 @@ def _left_out(analysis: Analysis, head: HeadFacts) -> Iterator[str]:
     judged = analysis.judged
     read = {facts.about.folder for facts in judged.submissions}
     at_fault = {problem.file for problem in judged.problems}
-    for folder in sorted((touched_agents(head.changes) & head.agents) - read):
-        if not any(file == whole(folder) or file.startswith(f"{whole(folder)}/") for file in at_fault):
+    # A folder whose name is refused is never read, and the fault names the part of it that is wrong.
+    touched = touched_agents(head.changes) & head.agents
+    for folder in sorted(touched - read - refused_folders(touched, head.agents).keys()):
+        if not any(file == folder or file.startswith(f"{folder}/") for file in at_fault):
             yield "it says nothing of a folder that the pull request changes"
     rests_on = any(path.startswith(RESTS_ON) for change in head.changes for path in (change.path, change.before or ""))
     if rests_on and judged.pull_request is not None and analysis.impact is None and not judged.problems:

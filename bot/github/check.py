@@ -58,8 +58,9 @@ def review_labels(review: Review) -> tuple[PullRequestLabel, ...]:
 def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = False) -> Result:
     """The result of ``judgement`` on ``analysis``.
 
-    Incomplete classifications and faults of the input fail; pending reviews pass, unless the config says otherwise.
-    With ``mode: observe`` the check always passes.  In a merge group, what waits was ``decided`` before.
+    Incomplete classifications, faults of the input and changes of who decides fail.  Pending reviews pass, unless the
+    config says otherwise.  With ``mode: observe`` the check always passes.  In a merge group, what waits was
+    ``decided`` before.
     """
     review, config = judgement.review, judgement.platform.config
     labels: list[PullRequestLabel] = []
@@ -100,6 +101,10 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
         if analysis.judged.problems:
             count = len(analysis.judged.problems)
             titles.append(f"{count} {'fault' if count == 1 else 'faults'} in the input")
+    if judgement.governed_anew:
+        titles.insert(0, "It changes who decides: a curator has to allow that")
+        labels.append(PullRequestLabel.NEEDS_CURATOR)
+        code = code or InputError.exit_code
     if config.mode == "observe":
         code = 0
     blocked = config.block_on_review and not decided and PullRequestLabel.NEEDS_CURATOR in labels

@@ -51,6 +51,7 @@ from bot.github.models import (
     comment_of,
     is_submitted,
     login_of,
+    makers_of,
     pull_request_of,
     remark_of,
     said_in_review,
@@ -62,6 +63,8 @@ from bot.ledger.people import is_bot
 PAGE = 100
 SHOWN = 5
 """The most branches that an error names."""
+MOST_COMMITS: Final = 250
+"""The most commits that GitHub lists for a pull request."""
 GONE: Mapping[int, Any] = {404: {}}
 """The thing to remove or mark is gone already, which is as good."""
 
@@ -176,6 +179,14 @@ class GitHubClient:
         """The author's account of ``commit``; ``ghost`` if GitHub knows none."""
         found = self._ask("GET", f"/commits/{commit}")
         return account(found.get("author"))
+
+    def commit_authors(self, number: int) -> frozenset[str] | None:
+        """The logins, in lower case, of those who made the commits of the pull request ``number``.
+
+        ``None`` if GitHub may not list all of them.
+        """
+        found = self._pages(f"/pulls/{number}/commits")
+        return None if len(found) >= MOST_COMMITS else makers_of(found)
 
     def own_issues(self) -> tuple[Issue, ...] | None:
         """The open issues of the token's account, oldest first; ``None`` if issues are turned off."""

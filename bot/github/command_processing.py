@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.classifier.corrections import Correction, Corrections, contradictory, merged, obstacle
-from bot.github.authority import UNKNOWN_AUTHOR
+from bot.github.authority import NO_CO_AUTHORS, UNKNOWN_AUTHOR
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Tag, Verb, parse, verbs
 from bot.github.decisions import (
     ACTIONS,
@@ -48,6 +48,7 @@ EDITED = "It was edited before it was read, perhaps by another person. Repeat it
 PERHAPS_EDITED = "It may have been edited before it was read, perhaps by another person. Repeat it in a new comment."
 _MOST_COMPARED = 3
 """The most tags of a command for which a similar capability is looked for."""
+_BROUGHT_ELSEWHERE = "you bring the same text in another open pull request, so another curator has to decide."
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
 
 COMMANDS = """\
@@ -59,6 +60,7 @@ COMMANDS = """\
 | `/incumbent pin ID… reason` | keep the entry whatever becomes redundant |
 | `/incumbent unpin ID…` | take that back |
 | `/incumbent accept regression_set reason` | allow a change of the set by hand, for this very commit |
+| `/incumbent accept who_decides reason` | allow a change of who decides, for this very commit |
 | `/incumbent undo ENTRY…` | once it is merged: take an admission back, by a pull request that people merge |
 | `/incumbent restore ENTRY…` | once it is merged: bring an evicted entry back |
 | `/incumbent keep ENTRY…` | where the bot suggests to evict it: it stays, until the grounds change |
@@ -170,7 +172,7 @@ def process_commands(
     the same person.
     """
     elsewhere = {comment.key: comment for comment in previous.comments}
-    any_author = replace(context, author=UNKNOWN_AUTHOR)
+    any_author = replace(context, author=UNKNOWN_AUTHOR, co_authors=NO_CO_AUTHORS)
     before = [item for item in previous.decisions if item not in record.decisions]
     inherited = [item for item in before if is_still_valid(item, elsewhere, any_author)]
     written = {comment.key: comment for comment in comments}
@@ -324,6 +326,8 @@ def _decision(
     shown = _displayed(entry, comment, first, context)
     if isinstance(shown, str):
         return shown
+    if context.brings_elsewhere(comment.author, entry):
+        return _BROUGHT_ELSEWHERE
     review = state.judgement.review
     if review is not None and name in review.queries:
         if name in review.settled and item.verb in (Verb.ACCEPT, Verb.REJECT):
@@ -331,9 +335,9 @@ def _decision(
         if name in review.unclassified and item.verb is Verb.ACCEPT:
             return "it has no verdict yet."
     elif item.verb not in (Verb.ACCEPT, Verb.REJECT):
-        return "a change of the regression set by hand can only be accepted or rejected."
+        return "such a change of files can only be accepted or rejected."
     elif item.reason is None:
-        return "a change of the regression set by hand needs a reason."
+        return "such a change of files needs a reason."
     decision = DecisionRecord.model_validate(
         {
             "entry": entry,
@@ -449,6 +453,8 @@ def _obstacles(
     shown = _displayed(first.entries[name], comment, first, context)
     if isinstance(shown, str):
         return [shown]
+    if context.brings_elsewhere(comment.author, first.entries[name]):
+        return [_BROUGHT_ELSEWHERE]
     if name in review.settled:
         return [f"it is already decided. Its entry follows {code('incumbent correct')} by hand."]
     if name in review.unclassified:

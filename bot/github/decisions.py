@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from bot.classifier.corrections import Corrections
-from bot.github.authority import Author, Authority, Person
+from bot.github.authority import NO_CO_AUTHORS, Author, Authority, CoAuthors, Person
 from bot.github.commands import Verb, tags_said, verbs
 from bot.github.judgement import ReviewJudgement
 from bot.github.models import IssueComment, ThreadComment
@@ -60,14 +61,16 @@ class DecisionContext:
     """The inputs of the processing of commands besides the comments.
 
     ``judge`` takes decisions, contents that were rejected in a comment that has changed, and corrections of tags;
-    ``corrections`` are those that apply.  Once the pull request is ``merged``, commands on entries are processed
-    elsewhere.  ``lost``: the ledger's record of it cannot be read.
+    ``corrections`` are those that apply; ``texts`` maps entries to the digests of their texts.  Once the pull request
+    is ``merged``, commands on entries are processed elsewhere.  ``lost``: the ledger's record of it cannot be read.
     """
 
     judge: Callable[[Sequence[DecisionRecord], Collection[str], Corrections], ReviewJudgement]
     displayed: dict[str, Displayed]
     author: Author
     authority: Authority
+    co_authors: CoAuthors = NO_CO_AUTHORS
+    texts: Mapping[str, str] = field(default_factory=dict)
     corrections: Corrections = field(default_factory=dict)
     merged: bool = False
     lost: bool = False
@@ -75,7 +78,12 @@ class DecisionContext:
     def refusal(self, verb: Verb, comment: IssueComment) -> str | None:
         """Why the author of ``comment`` may not use ``verb``."""
         person = Person(login=comment.author, is_bot=comment.is_bot)
-        return self.authority.refusal(verb, person, self.author.login)
+        return self.authority.refusal(verb, person, self.author.login, self.co_authors.commits)
+
+    def brings_elsewhere(self, login: str, entry: str) -> bool:
+        """Whether ``login`` brings the text of ``entry`` in another open pull request."""
+        text = self.texts.get(entry)
+        return text is not None and login.casefold() in self.co_authors.elsewhere(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +120,7 @@ def is_still_valid(item: DecisionRecord, written: Mapping[CommentKey, IssueComme
     return (
         comment is not None
         and _confirms(comment, item.by, item.said, _VERBS[item.action], context)
+        and not context.brings_elsewhere(item.by, item.entry)
         and (item.reason is None or may_be_masked_part(item.reason, " ".join(comment.body.split())))
     )
 
@@ -174,11 +183,24 @@ NOTHING_RECORDED = RecordedCorrections()
 
 @dataclass(frozen=True, kw_only=True)
 class CommentLookup:
-    """Look-ups: a comment by its id, the author of its pull request, and who may correct."""
+    """Look-ups: a comment by its id, who opened its pull request and who made its commits, and who may correct.
+
+    ``elsewhere`` looks up who brings a text (:func:`bot.text.compare.text_key`) in another open pull request than the
+    one with this number; all logins are in lower case.
+    """
 
     remark: Callable[[CommentKey], ThreadComment | None]
     author: Callable[[int], str | None]
     authority: Authority
+    commit_authors: Callable[[int], Collection[str] | None] = lambda _: ()
+    elsewhere: Callable[[int, str], Collection[str]] = lambda *_: ()
+
+    def refusal(self, verb: Verb, login: str, number: int | None, *, is_bot: bool = False) -> str | None:
+        """Why ``login`` may not use ``verb`` about what the pull request ``number`` brought; ``None``: about none."""
+        person = Person(login=login, is_bot=is_bot)
+        if number is None:
+            return self.authority.refusal(verb, person, None)
+        return self.authority.refusal(verb, person, self.author(number), partial(self.commit_authors, number))
 
 
 def look_up(
@@ -200,7 +222,10 @@ def look_up(
     for text, tags in said.items():
         for name, item in tags.items():
             found = lookups.remark(item.comment)
-            if found is None or not _corrects(found, name, item, names, line, lookups):
+            if found is None or not (
+                _corrects(found, name, item, names, line, lookups)
+                and found.comment.author.casefold() not in lookups.elsewhere(found.number, text)
+            ):
                 ended.append(Ended(text=text, capability=name, correction=item))
                 continue
             kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})
@@ -212,11 +237,10 @@ def _corrects(
     found: ThreadComment, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, lookups: CommentLookup
 ) -> bool:
     comment = found.comment
-    person = Person(login=comment.author, is_bot=comment.is_bot)
     return (
         is_as_read(comment, item.by, item.said, Verb.CORRECT)
         and any(tag.value == item.value and _means(tag.name, name, names, line) for tag in tags_said(comment.body))
-        and lookups.authority.refusal(Verb.CORRECT, person, lookups.author(found.number)) is None
+        and lookups.refusal(Verb.CORRECT, comment.author, found.number, is_bot=comment.is_bot) is None
     )
 
 

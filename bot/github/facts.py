@@ -29,6 +29,7 @@ from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import ClassifiedSubmission
 from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Identifier
+from bot.text.digests import digest
 from bot.text.masking import masked
 
 LONGEST = 4096
@@ -205,6 +206,11 @@ class JudgedFacts:
     def contents(self) -> dict[str, str]:
         """Query → digest of its text and its agent: a decision is bound to it."""
         return {name: content for submission in self.submissions for name, content in submission.contents.items()}
+
+    @property
+    def text_digests(self) -> dict[str, str]:
+        """Entry → digest of its text, as the ledger keeps it."""
+        return {facts.entry_of(item): digest(item.query.turns) for facts in self.submissions for item in facts.queries}
 
 
 class ClassifierWork(FileModel):

@@ -59,6 +59,7 @@ from bot.ledger.model import (
     record_path,
 )
 from bot.ledger.store import if_readable, load_classifications, load_folder, load_record, readable, shard_ids
+from bot.pipeline.repository_paths import path_problems
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS
 from bot.text.digests import digest
@@ -135,7 +136,9 @@ def read_head(store: ObjectStore, base: str, head: str) -> HeadFacts:
     changes = store.changes(base, head, contents=False)
     snapshot = store.snapshot(head)
     paths = frozenset(path for place in FOLDERS for path in snapshot.paths(place))
-    return HeadFacts(base=base, head=head, at=store.commit_time(head), changes=changes, paths=paths)
+    faults = path_problems(snapshot, {change.path for change in changes})
+    at = store.commit_time(head)
+    return HeadFacts(base=base, head=head, at=at, changes=changes, paths=paths, faults=tuple(faults))
 
 
 def branch_at(store: ObjectStore, base: str, commit: str) -> Branch:
@@ -315,6 +318,7 @@ def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLo
         remark=cache(github.find_remark),
         author=author,
         authority=Authority(curators=tuple(curators), permission=github.permission),
+        commit_authors=cache(github.commit_authors),
     )
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from bot.curator.store import EVICTED, RegressionSet, is_part
+from bot.errors import Problem
 from bot.git import ChangedFile
 from bot.github.facts import ChangedEntryFile, EvictionFacts, Touched, whole
 from bot.pipeline.matching import settle
@@ -26,7 +27,7 @@ class HeadFacts:
     """What git says of a ``head`` beside the newest reviewed commit ``base``, without any content of the head.
 
     ``at`` is the committer's time of the head, ``changes`` are those since both have a common ancestor, and ``paths``
-    the files of the head below the folders of ours.
+    the files of the head below the folders of ours.  ``faults`` are the links and ill names that it brings.
     """
 
     base: str
@@ -34,6 +35,7 @@ class HeadFacts:
     at: str
     changes: tuple[ChangedFile, ...]
     paths: frozenset[str]
+    faults: tuple[Problem, ...] = ()
 
     @property
     def touches(self) -> tuple[Touched, ...]:

@@ -19,6 +19,7 @@ from bot.curator.suggestions import suggest
 from bot.git import ChangedFile, blob_id
 from bot.github.authority import Author, may_write
 from bot.github.facts import ChangedEntryFile, JudgedFacts, classified_of
+from bot.github.governing import WHO_DECIDES
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import DecisionRecord, DisplayedVerdict
 from bot.pipeline.matching import settle
@@ -50,32 +51,53 @@ class RefusedEviction:
 class ReviewJudgement:
     """A judgement on ``facts`` under ``decisions``.
 
-    ``review`` is ``None`` if no eval set is changed, or if a first contribution is held.  ``refused`` are evictions
-    by hand that people refused before.
+    ``review`` is ``None`` if no eval set is changed, or if a first contribution is held.  ``governing`` are the changes
+    of files that say who decides.  ``refused`` are evictions by hand that people refused before.
     """
 
     platform: Platform
     facts: JudgedFacts
     decisions: tuple[DecisionRecord, ...]
     review: Review | None
+    governing: tuple[ChangedFile, ...] = ()
     refused: tuple[RefusedEviction, ...] = ()
 
     @property
     def may_allow_set(self) -> bool:
         """Whether a command can name the regression set: it is changed by hand, and no query has its name."""
-        return bool(self.facts.set_changes) and (self.review is None or SET_NAME not in self.review.queries)
+        return SET_NAME in self._files and self._is_free(SET_NAME)
+
+    @property
+    def may_allow_governing(self) -> bool:
+        """Whether a command can name the changes of who decides: there are some, and no query has their name."""
+        return WHO_DECIDES in self._files and self._is_free(WHO_DECIDES)
+
+    def _is_free(self, name: str) -> bool:
+        return self.review is None or name not in self.review.queries
+
+    @cached_property
+    def _files(self) -> Mapping[str, str]:
+        """The name of changes of files that a curator may allow → digest of the head and of these changes."""
+        found = {}
+        if self.facts.set_changes:
+            changes = [[item.file.path, item.file.kind, item.file.before] for item in self.facts.set_changes]
+            found[SET_NAME] = digest([self.facts.head, changes])
+        if self.governing:
+            governing = [[item.path, item.kind, item.before] for item in self.governing]
+            found[WHO_DECIDES] = digest([self.facts.head, WHO_DECIDES, governing])
+        return found
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names for commands: queries in the order of the eval sets, and the regression set if changed by hand."""
+        """The names for commands: queries in the order of the eval sets, and changes of files that may be allowed."""
         queries = () if self.review is None else tuple(self.review.queries)
-        return (*queries, *((SET_NAME,) if self.may_allow_set else ()))
+        return (*queries, *filter(self._is_free, self._files))
 
     @cached_property
     def entries(self) -> Mapping[str, str]:
         """Name → its id in the ledger."""
         found = {} if self.review is None else {name: self.review.entry_id(name) for name in self.review.queries}
-        return {**found, **({SET_NAME: SET_NAME} if self.may_allow_set else {})}
+        return {**found, **{name: name for name in self._files if self._is_free(name)}}
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -85,13 +107,10 @@ class ReviewJudgement:
 
     @cached_property
     def contents(self) -> Mapping[str, str]:
-        """Entry → digest of its content; for a change by hand, of the head and the changes."""
+        """Entry → digest of its content; for changes that a curator may allow, of the head and the changes."""
         contents = self.facts.contents
         found = {} if self.review is None else {self.entries[name]: contents[name] for name in self.review.queries}
-        if self.facts.set_changes:
-            changes = [[item.file.path, item.file.kind, item.file.before] for item in self.facts.set_changes]
-            found[SET_NAME] = digest([self.facts.head, changes])
-        return found
+        return {**found, **self._files}
 
     @cached_property
     def shown(self) -> Mapping[str, DisplayedVerdict]:
@@ -110,9 +129,9 @@ class ReviewJudgement:
                         content=content, verdict=verdict_digest(verdict, content), codes=codes(verdict)
                     )
                 )
-        if self.facts.set_changes:
-            content = self.contents[SET_NAME]
-            found[SET_NAME] = DisplayedVerdict(content=content, verdict=content, codes="regression set changed by hand")
+        said = {SET_NAME: "regression set changed by hand", WHO_DECIDES: "who decides is changed"}
+        for name, content in self._files.items():
+            found[name] = DisplayedVerdict(content=content, verdict=content, codes=said[name])
         return found
 
     @cached_property
@@ -130,8 +149,17 @@ class ReviewJudgement:
     @property
     def changed_by_hand(self) -> bool:
         """Whether the regression set is changed, and no curator allowed that for this head."""
-        allowed = any(item.entry == SET_NAME and item.action == "accept" for item in self.decisions)
-        return bool(self.facts.set_changes) and not allowed
+        return bool(self.facts.set_changes) and self.allowed(SET_NAME) is None
+
+    @property
+    def governed_anew(self) -> bool:
+        """Whether it is changed who decides, and no curator allowed that for this head."""
+        return bool(self.governing) and self.allowed(WHO_DECIDES) is None
+
+    def allowed(self, name: str) -> DecisionRecord | None:
+        """The latest decision that allows the changes of files called ``name`` for this head, if one does."""
+        found = [item for item in self.decisions if item.action == "accept" and item.entry == name]
+        return found[-1] if found else None
 
 
 def _removes(change: ChangedFile) -> bool:
@@ -146,14 +174,16 @@ def judge_facts(
     decisions: Sequence[DecisionRecord],
     contested: Collection[str] = (),
     unseen: Collection[str] = (),
+    governing: Sequence[ChangedFile] = (),
 ) -> ReviewJudgement:
     """The judgement on ``facts``; ``author`` is ``None`` for a merge group, whose pull requests were judged one by one.
 
-    Those of ``decisions`` count whose content is present; the last one on a content decides.  ``contested`` are
-    contents that were rejected in a comment that has changed, ``unseen`` queries that no one saw as admitted.
+    ``governing`` are the head's changes of who decides.  Those of ``decisions`` count whose content is present; the
+    last one on a content decides.  ``contested`` are contents that were rejected in a comment that has changed,
+    ``unseen`` queries that no one saw as admitted.
     """
     classified = [_corrected(classified_of(item), platform) for item in facts.submissions]
-    bare = ReviewJudgement(platform=platform, facts=facts, decisions=(), review=None)
+    bare = ReviewJudgement(platform=platform, facts=facts, decisions=(), review=None, governing=tuple(governing))
     names = _KnownEntries.of(facts, classified)
     standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content or names.meant(item))
     if not classified:

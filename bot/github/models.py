@@ -5,9 +5,10 @@ Writes are planned first and applied at the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from bot.github.read_back import read_back
 from bot.ledger.model import CommentKey
@@ -446,6 +447,28 @@ def _same_repository(found: Mapping[str, Any]) -> bool:
 def login_of(item: Mapping[str, Any]) -> str:
     """The author's login; ``ghost`` for a deleted account."""
     return str((item.get("user") or {}).get("login") or GHOST)
+
+
+GITHUB_ITSELF: Final = "web-flow"
+"""The committer of what people do on GitHub's pages."""
+_CO_AUTHOR = re.compile(
+    r"^co-authored-by:[^<\n]*<(?:[0-9]+\+)?([a-z0-9_-]+)@users\.noreply\.github\.com>", re.IGNORECASE | re.MULTILINE
+)
+
+
+def makers_of(commits: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """The logins, in lower case, of authors, committers and co-authors of ``commits``, as far as GitHub knows them.
+
+    A merge that GitHub made and signed does not count: it is how people bring a branch up to date.
+    """
+    found: set[str] = set()
+    for item in commits:
+        people = [str((item.get(role) or {}).get("login") or "").casefold() for role in ("author", "committer")]
+        is_signed = bool((item["commit"].get("verification") or {}).get("verified"))
+        if len(item["parents"]) > 1 and people[1] == GITHUB_ITSELF and is_signed:
+            continue
+        found.update(people, (name.casefold() for name in _CO_AUTHOR.findall(str(item["commit"]["message"]))))
+    return frozenset(found - {"", GITHUB_ITSELF})
 
 
 def check_body(operation: PostCheck, page: str | None = None) -> dict[str, Any]:

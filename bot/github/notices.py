@@ -11,8 +11,9 @@ from bot.github.authority import UNKNOWN_AUTHOR, UNKNOWN_PERMISSION, Author
 from bot.github.check import PLATFORM_ACTS
 from bot.github.command_processing import CommandOutcome
 from bot.github.decisions import Ended, matter
-from bot.github.facts import Analysis
+from bot.github.facts import Analysis, whole
 from bot.github.fitted_models import WAYS_OUT
+from bot.github.governing import CONFIG, WHO_DECIDES, effects
 from bot.github.judgement import SET_NAME, RefusedEviction, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.pipeline.review import Review
@@ -48,7 +49,8 @@ def notices_of(
     ``author`` opened the pull request; ``known`` is what release runs say of entries; ``lost``: the ledger's record of
     the pull request cannot be read.
     """
-    notices = [LOST] if lost else []
+    notices = [] if analysis is None else _governing(judgement, analysis)
+    notices += [LOST] if lost else []
     notices += [] if analysis is None else _of_head(judgement, outcome, analysis)
     notices += _corrected(judgement, ended)
     notices += _void(judgement, outcome)
@@ -68,6 +70,31 @@ def notices_of(
     if rerolled:
         notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
     return tuple(notices)
+
+
+def _governing(judgement: ReviewJudgement, analysis: Analysis) -> list[str]:
+    """What the head changes about who decides: this is above all else."""
+    if not judgement.governing:
+        return []
+    if not judgement.governed_anew:
+        return [_allowed(judgement, WHO_DECIDES, "of who decides")]
+    found = [item for change in judgement.governing for item in effects(change)]
+    files = [f"{quoted(whole(path))} ({effect})" for path, effect in found]
+    line = f"**This changes who decides**: {'; '.join(_counted(files, 'more files'))}."
+    if analysis.impact is not None and analysis.impact.config and any(path == CONFIG for path, _ in found):
+        keys = [quoted(item.key) for item in analysis.impact.config]
+        line += f" The job that reads the config names as changed: {listed(keys, SHOWN)}."
+    if not judgement.may_allow_governing:
+        return [f"{line} A query is called `{WHO_DECIDES}`: rename it first."]
+    how = f"comment `/incumbent accept {WHO_DECIDES}` with the reason. That applies to this commit alone."
+    return [f"{line} Take the change out, or let a curator who did not make it {how}"]
+
+
+def _allowed(judgement: ReviewJudgement, name: str, what: str) -> str:
+    """Who allowed the changes of files called ``name``, which somebody did."""
+    found = judgement.allowed(name)
+    assert found is not None
+    return f"{quoted(found.by)} allowed this change {what}: {quoted(found.reason or '')}"
 
 
 def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Analysis) -> list[str]:
@@ -104,12 +131,7 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
             "to this commit alone."
         )
     elif analysis.judged.set_changes:
-        allowed = next(
-            item for item in reversed(judgement.decisions) if item.action == "accept" and item.entry == SET_NAME
-        )
-        notices.append(
-            f"{quoted(allowed.by)} allowed this change of `regression_set/` by hand: {quoted(allowed.reason or '')}"
-        )
+        notices.append(_allowed(judgement, SET_NAME, "of `regression_set/` by hand"))
     notices += _counted([_refused(item) for item in judgement.refused], "more evictions were refused before.")
     reviewed = [place for place in analysis.touches if place in ("taxonomy", "config")]
     if reviewed and "eval_sets" in analysis.touches:
@@ -163,7 +185,7 @@ def _corrected(judgement: ReviewJudgement, ended: Sequence[Ended]) -> list[str]:
     names = {text_key(query.turns): name for name, query in reversed([*review.queries.items()])}
     gone = [
         f"The correction of {quoted(item.correction.by)} ({code(item.capability)}) on {quoted(names[item.text])} is "
-        "void: its comment was deleted or edited, or its author is no curator any more."
+        "void: its comment was deleted or edited, or its author may not decide here any more."
         for item in ended
         if item.text in names
     ]
@@ -182,7 +204,7 @@ def _void(judgement: ReviewJudgement, outcome: CommandOutcome) -> list[str]:
     ]
     gone = [item for item in outcome.void if (item.content, matter(item)) not in decided]
     said = [(item, "its content has changed") for item in changed]
-    said += [(item, "its comment was deleted or edited, or its author is no curator any more") for item in gone]
+    said += [(item, "its comment was deleted or edited, or its author may not decide here any more") for item in gone]
     lines = [
         f"The decision of {quoted(item.by)} ({item.action}) on {quoted(called.get(item.entry, item.entry))} is void: "
         f"{why}."

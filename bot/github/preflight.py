@@ -21,11 +21,10 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_o
 
 from bot.errors import UsageError
 from bot.github.events import Event, Flow, page_of_run, read_event, with_repository
+from bot.github.governing import is_ours
 from bot.text.digests import digest
 from bot.text.plain_text import is_invisible
 
-PLACES = ("config", "eval_sets", "regression_set", "taxonomy")
-WORKFLOW = ".github/workflows/incumbent.yml"
 CHECK = "Incumbent"
 TITLE = "Nothing to curate"
 LABELS = "incumbent: "
@@ -165,7 +164,7 @@ def _pages(hub: Hub, path: str, most: int, query: str = "") -> list[Any]:
 
 def _touch_ours(files: Sequence[Mapping[str, Any]]) -> bool:
     paths = [str(file[key]) for file in files for key in ("filename", "previous_filename") if file.get(key)]
-    return any(path == WORKFLOW or path.partition("/")[0] in PLACES for path in paths)
+    return any(map(is_ours, paths))
 
 
 def is_turned_away(event: Event, hub: Hub) -> bool | None:

@@ -9,7 +9,8 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.github.authority import UNKNOWN_PERMISSION, Authority, author_of
+from bot.git import ChangedFile
+from bot.github.authority import NO_CO_AUTHORS, UNKNOWN_PERMISSION, Authority, CoAuthors, author_of
 from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
 from bot.github.command_processing import CommandOutcome, Read, Reply, process_commands
 from bot.github.decisions import (
@@ -23,6 +24,7 @@ from bot.github.decisions import (
     noted,
 )
 from bot.github.facts import Analysis
+from bot.github.governing import governing_changes
 from bot.github.judgement import RefusedEviction, ReviewJudgement, judge_facts
 from bot.github.ledger_events import decision_events, shown_events
 from bot.github.models import (
@@ -81,7 +83,8 @@ class PublishInputs:
     product's files, ``version`` the digest of its code.  ``previous`` are earlier rejections, ``corrections`` the
     recorded ones of the present texts, ``events`` the file of events so far, ``abilities`` the recorded ones of
     endpoints, ``refused`` the evictions by hand that people refused before, ``histories`` what release runs say of
-    entries.
+    entries, ``co_authors`` who else counts as an author.  ``changes`` are all files that the head changes, as this job
+    found them itself.
     """
 
     login: str
@@ -102,6 +105,8 @@ class PublishInputs:
     events: str | None = None
     refused: tuple[RefusedEviction, ...] = ()
     histories: Mapping[str, EntryHistory] = field(default_factory=dict)
+    co_authors: CoAuthors = NO_CO_AUTHORS
+    changes: tuple[ChangedFile, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,13 +137,16 @@ def plan_review(
     record = inputs.record or PullRequestRecord(pull_request=inputs.pull.number, head=facts.head)
     displayed = displayed_in(sticky, record)
     corrections = merged(platform.taxonomy, [platform.corrections, inputs.corrections.stands])
+    governing = governing_changes(inputs.changes)
     context = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
-            facts, replace(platform, corrections=corrections), author, decisions, contested
+            facts, replace(platform, corrections=corrections), author, decisions, contested, governing=governing
         ),
         displayed=displayed,
         author=author,
         authority=Authority(curators=platform.config.curators, permission=permission),
+        co_authors=inputs.co_authors,
+        texts={**record.texts, **facts.text_digests},
         corrections=corrections,
         lost=inputs.lost,
     )

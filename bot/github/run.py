@@ -16,6 +16,7 @@ from bot.github.analyse_job import ReleaseInputs, analyse
 from bot.github.border import ForeignFactsError, checked
 from bot.github.check import result_of
 from bot.github.client import TRIES, GitHubClient, LostRaceError
+from bot.github.co_authors import bringing, co_authors_of
 from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
 from bot.github.events import Event, Flow, is_own
 from bot.github.facts import Absence, Analysis, JudgedFacts
@@ -289,6 +290,9 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
             github.find_remark,
         ),
         histories=histories(platform.regression_set.entries, releases, platform.config.results) if releases else {},
+        co_authors=co_authors_of(pull.number, ledger, github),
+        # What changes who decides is found in these (bot.github.governing).
+        changes=head.changes,
     )
     plan = plan_review(analysis, platform, inputs, github.permission)
     if not dry_run:
@@ -309,8 +313,11 @@ def _corrections(
     """Curators' corrections of the texts of ``judged``; ``here`` are comments that were read already."""
     lookups = comment_lookup(github, platform.config.curators)
     lookups = replace(lookups, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
-    texts = {text_key(item.query.turns) for facts in judged.submissions for item in facts.queries}
-    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, judged.base).all, lookups)
+    record = corrections_of(ledger)
+    turns = [item.query.turns for facts in judged.submissions for item in facts.queries]
+    texts = {text_key(each) for each in turns}
+    lookups = replace(lookups, elsewhere=bringing(turns, record.texts, ledger, github))
+    return look_up(record, texts, platform.taxonomy, History(world.store, judged.base).all, lookups)
 
 
 def _refuse_foreign_facts(event: Event, analysis: Analysis, world: World, commits: Commits) -> None:

@@ -18,9 +18,9 @@ from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
 from bot.mcp_server.untrusted import shown, unmarked
-from bot.pipeline.review import Platform, Review, load_platform
+from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Package, submission_folders
-from bot.pipeline.workspace import open_backend, open_package, with_local_results, with_masks
+from bot.pipeline.workspace import load_whole_platform, open_backend, open_package, with_local_results
 from bot.report.verdict_text import listed
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.text.did_you_mean import did_you_mean
@@ -122,7 +122,7 @@ class Workspace:
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         refuse_half_written(self.root)
         remembered = RememberedFiles(user_cache_folder(self.environment), self.root)
-        platform = with_masks(load_platform(self.files, self.config_path, remembered))
+        platform = load_whole_platform(self.files, self.config_path, remembered)
         return with_local_results(platform, self.root)
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -310,7 +311,7 @@ def comment(account: Account, config: Curation, number: int, verb: Verb, line: s
         raise UsageError(f"#{number} is no open pull request of this repository")
     person = Person(login=account.login, is_bot=False)
     authority = Authority(curators=config.curators, permission=account.client.permission)
-    refused = authority.refusal(verb, person, pull.author)
+    refused = authority.refusal(verb, person, pull.author, partial(account.client.commit_authors, number))
     if refused is not None:
         raise UsageError(f"it would not count, so nothing was written: {refused}")
     account.client.apply(number, CreateComment(body=line))

@@ -42,6 +42,7 @@ from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered
 from bot.intake.query import FixtureFolder, Query
 from bot.pipeline.matching import in_line, settle
+from bot.pipeline.repository_paths import link_problems
 from bot.pipeline.submission import Package, Submission, collect
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
@@ -56,7 +57,8 @@ from bot.text.personal_data.detector import personal_in
 class Platform:
     """A platform repository at one time: what verdicts are judged by and against, and curators' corrections.
 
-    ``fixtures`` are those that are there; ``None``: no folder for them is configured.
+    ``fixtures`` are those that are there; ``None``: no folder for them is configured.  ``left_out`` reports the links
+    among the reviewed files, which were not read.
     """
 
     taxonomy: Taxonomy
@@ -64,6 +66,7 @@ class Platform:
     regression_set: RegressionSet
     corrections: Corrections = field(default_factory=dict)
     fixtures: FixtureFolder | None = None
+    left_out: tuple[Problem, ...] = ()
 
     def corrections_of(self, turns: Sequence[str]) -> Mapping[str, Correction]:
         """Curators' corrections of a text."""
@@ -276,8 +279,8 @@ def load_platform(
     """Taxonomy, config, regression set and corrections of ``snapshot``; raises one :class:`InputError` with all their
     faults.
 
-    ``remembered`` is a cache of earlier runs, for files on a user's own machine alone.  If the commit ``is_past``, only
-    the schema of its taxonomy is checked.
+    A link below their folders is no fault of theirs: it is left out.  ``remembered`` is a cache of earlier runs, for
+    files on a user's own machine alone.  If the commit ``is_past``, only the schema of its taxonomy is checked.
     """
     refuse_other_folders(snapshot)
     problems: list[Problem] = []
@@ -294,6 +297,7 @@ def load_platform(
         regression_set=replace(regression_set, costs=corrected_costs(texts)),
         corrections=by_hand(texts),
         fixtures=fixtures_of(config, snapshot),
+        left_out=link_problems(snapshot),
     )
 
 

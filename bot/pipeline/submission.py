@@ -12,6 +12,7 @@ from bot.config import Curation, Limits
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
+from bot.files.portable_names import fault_of_name, name_faults
 from bot.files.snapshot import ByteBudgetSnapshot, Snapshot, WorkingTree
 from bot.files.validation import FILE_CONFIG
 from bot.intake.query import Query
@@ -93,6 +94,10 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
     from bot.intake.eval_sets.folder import read_eval_sets
 
     problems = faults_of_names(customer, agent, folder)
+    problems += [
+        Problem(snapshot.name(place), None, *fault)
+        for place, fault in name_faults((*snapshot.paths(), *snapshot.links()), agent_folder(customer, agent)).items()
+    ]
     snapshot = ByteBudgetSnapshot(snapshot, limits.package_bytes)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
     read = {eval_set.file for eval_set in eval_sets or ()}
@@ -120,6 +125,8 @@ def faults_of_names(customer: str, agent: str, folder: str) -> list[Problem]:
         if holds:
             fix = "rename its folder, or give it another name: names become names of files"
             found.append(Problem(folder, None, f"the name of {what} holds {holds}", fix))
+        if (fault := fault_of_name(name)) is not None:
+            found.append(Problem(folder, None, f"the name of {what}: {fault.message}", fault.fix))
     return found
 
 

@@ -16,7 +16,7 @@ from bot.curator.staging import AuditStamp
 from bot.curator.store import FOLDER, entry_path
 from bot.errors import InputError, Problem, UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
-from bot.files.user_cache import RememberedFiles, user_cache_folder
+from bot.files.user_cache import Remembered, RememberedFiles, user_cache_folder
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.submission import (
     Package,
@@ -34,11 +34,19 @@ if TYPE_CHECKING:
 
 
 def open_platform(repo: Path, config_path: str) -> Platform:
-    """The platform repository in the working tree at ``repo``."""
+    """The platform repository in the working tree at ``repo``; raises :class:`InputError` for its faults."""
     refuse_half_written(repo)
     tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
-    platform = with_masks(load_platform(tree, config_path, RememberedFiles(user_cache_folder(os.environ), repo)))
+    platform = load_whole_platform(tree, config_path, RememberedFiles(user_cache_folder(os.environ), repo))
     return with_local_results(platform, repo)
+
+
+def load_whole_platform(tree: WorkingTree, config_path: str, remembered: Remembered) -> Platform:
+    """The platform in ``tree``, its masks set up; a link among its files is a fault, which can be removed here."""
+    platform = with_masks(load_platform(tree, config_path, remembered))
+    if platform.left_out:
+        raise InputError(platform.left_out)
+    return platform
 
 
 def with_masks(platform: Platform) -> Platform:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, stage_waiting
-from bot.github.authority import UNKNOWN_AUTHOR, Authority, author_of
+from bot.github.authority import NO_CO_AUTHORS, UNKNOWN_AUTHOR, Authority, author_of
 from bot.github.command_processing import process_commands, read_by_now
 from bot.github.decisions import DecisionContext, PriorRejections, noted
 from bot.github.judgement import ReviewJudgement, judge_facts
@@ -294,6 +294,8 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
         displayed=displayed,
         author=author or UNKNOWN_AUTHOR,
         authority=Authority(curators=platform.config.curators, permission=inputs.permission),
+        co_authors=NO_CO_AUTHORS if number is None else inputs.co_authors(number),
+        texts={**record.texts, **case.text_digests},
         corrections=platform.corrections,
         merged=True,
         lost=number in {item.number for item in inputs.lost},

@@ -58,7 +58,7 @@ class DashboardInputs:
     ``noted`` the commit up to which changes of the set by hand were noted.  ``counted`` are the files of the ledger
     that keep what ``agreement`` rests on, where they change.  ``agents`` are the declared agents of the default branch,
     each with what it rules out, ``history`` the changes of the files of R, ``releases`` the last ones with results,
-    ``quarantines`` what is offered by these.
+    ``quarantines`` what is offered by these.  ``unread`` are the agents' folders that could not be read.
     """
 
     commit: str
@@ -81,6 +81,7 @@ class DashboardInputs:
     history: FileHistory
     releases: tuple[ReleaseRecord, ...] = ()
     quarantines: tuple[QuarantineStatus, ...] = ()
+    unread: tuple[str, ...] = ()
     counted: Mapping[str, str | None]
     written: tuple[Operation, ...]
 
@@ -118,6 +119,8 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
         for item in (*inputs.planned, *(each.planned for each in inputs.quarantines))
         if item.action == "leave"
     ]
+    notices += [f"{item.file} is left out: {item.message}. Fix: {item.fix}." for item in platform.left_out]
+    notices += [f"{folder} is not read: `incumbent validate` names its faults." for folder in inputs.unread]
     if inputs.pushed:
         notices.append(
             f"{inputs.pushed} queries were pushed without a pull request, so no one was asked: touch them in one, or "

@@ -16,7 +16,15 @@ from bot.extension.model import Core, ExtensionCandidate, Observed
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all
-from bot.github.facts import FORMAT, ClassifierWork, StoppedFacts, SubmissionFacts, classified_of, without_secrets
+from bot.github.facts import (
+    FORMAT,
+    ClassifierWork,
+    StoppedFacts,
+    SubmissionFacts,
+    classified_of,
+    whole,
+    without_secrets,
+)
 from bot.github.head_changes import moved_from
 from bot.github.reclassified_entries import renew_entries
 from bot.ledger.keys import under
@@ -30,6 +38,7 @@ from bot.ledger.model import (
 from bot.ledger.store import record_text
 from bot.pipeline.matching import settle
 from bot.pipeline.reclassify import questions_since, tasks_of
+from bot.pipeline.repository_paths import refused_folders
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import (
     EVAL_SETS,
@@ -99,7 +108,7 @@ def survey(
     changes = {merge: store.changes(parents[merge], merge) for merge in merges}
     entries = [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
     previous = History(store, tip).since
-    problems: list[Problem] = []
+    problems: list[Problem] = [*platform.left_out]
     unread: list[str] = []
     snapshot = store.snapshot(tip)
     new = [item for merge in merges for item in changes[merge]]
@@ -210,7 +219,12 @@ def _packages(
     unread: list[str],
 ) -> list[Package]:
     packages = []
+    refused = refused_folders(read, folders)
     for folder in read:
+        if folder in refused:
+            problems.append(refused[folder])
+            unread.append(whole(folder))
+            continue
         customer, agent = folder.split("/")[1:]
         try:
             package = read_package(snapshot.within(folder), customer, agent, folder, platform.config.limits)

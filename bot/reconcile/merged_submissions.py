@@ -11,6 +11,7 @@ from typing import Final
 
 from bot.classifier.model import Classification
 from bot.curator.store import RegressionSet
+from bot.github.authority import NO_CO_AUTHORS, CoAuthors
 from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
 from bot.github.facts import JudgedFacts, SubmissionFacts
 from bot.github.judgement import judge_facts
@@ -333,7 +334,7 @@ class AdmissionInputs:
     ``abilities`` what is known of endpoints.
     ``over`` are pull requests with queries that needed a person, none of which
     is there any more, ``unmerged`` those that were closed without being merged, ``lost`` closed ones whose record
-    cannot be read.
+    cannot be read.  ``co_authors`` tells who counts as an author of one beside who opened it.
     """
 
     login: str
@@ -363,3 +364,4 @@ class AdmissionInputs:
     merges: frozenset[int] = frozenset()
     corrections: RecordedCorrections = NOTHING_RECORDED
     abilities: AbilityRecord = NO_ABILITIES
+    co_authors: Callable[[int], CoAuthors] = lambda _: NO_CO_AUTHORS

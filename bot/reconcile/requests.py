@@ -272,9 +272,7 @@ def _refusal(request: Request, inputs: RequestInputs) -> str | None:
     known, id = inputs.known, request.entry
     entry = known.entries.get(id) or known.evicted.get(id)
     number = None if entry is None or entry.source is None else entry.source.pull_request
-    author = None if number is None else inputs.lookups.author(number)
-    person = Person(login=request.by, is_bot=False)
-    return inputs.lookups.authority.refusal(Verb(request.action), person, author)
+    return inputs.lookups.refusal(Verb(request.action), request.by, number)
 
 
 def _is_still_valid(request: Request, inputs: RequestInputs) -> bool:

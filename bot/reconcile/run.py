@@ -19,6 +19,7 @@ from bot.files.snapshot import Overlay
 from bot.git import CommitSnapshot
 from bot.github.check import post_check
 from bot.github.client import TRIES, GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
+from bot.github.co_authors import bringing
 from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up
 from bot.github.events import Event
 from bot.github.facts import Absence, StoppedFacts
@@ -320,7 +321,10 @@ class _Run:
             text_key(item.query.turns) for facts in inventory.submissions for item in facts.queries if not item.settled
         }
         texts |= differing(record, ((text_key(entry.turns), entry.classified.corrected) for entry in entries))
-        return look_up(record, texts, platform.taxonomy, History(self._world.store, commit).all, self._lookups)
+        turns = [item.query.turns for facts in inventory.submissions for item in facts.queries]
+        turns += [entry.turns for entry in entries]
+        lookups = replace(self._lookups, elsewhere=bringing(turns, texts & record.texts.keys(), ledger, self._github))
+        return look_up(record, texts, platform.taxonomy, History(self._world.store, commit).all, lookups)
 
 
 def _read_back(files: Mapping[str, str | None], tip: RunState) -> None:

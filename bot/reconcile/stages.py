@@ -17,6 +17,7 @@ from bot.curator.staging import AuditStamp
 from bot.curator.store import FOLDER as SET_FOLDER
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot
+from bot.github.co_authors import co_authors_of
 from bot.github.events import is_own
 from bot.github.facts import classified_of
 from bot.github.git_state import (
@@ -194,6 +195,7 @@ def admit_merged(tip: RunState) -> Staged:
         corrections=tip.corrections,
         abilities=abilities_of(tip.ledger, tip.world.clock()),
         refused=turned_down(tip.suggestions, pulls, closed_by, tip.github.find_pull_request),
+        co_authors=cache(partial(co_authors_of, ledger=tip.ledger, github=tip.github)),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, inputs)
     if plan.commits and _is_offering(tip):
@@ -458,6 +460,7 @@ def suggest_changes(tip: RunState) -> Staged:
         history=tip.world.store.file_history(tip.commit, SET_FOLDER),
         releases=tip.releases,
         quarantines=tip.carried.quarantines,
+        unread=tip.inventory.unread,
         counted=counted,
         written=tip.written,
     )

@@ -88,7 +88,8 @@ def _parsed(files: TaxonomyFiles, *, passed: bool) -> Taxonomy:
 
 def read_files(snapshot: Snapshot) -> TaxonomyFiles:
     """The files of the taxonomy of ``snapshot``; raises :class:`InputError` if there is no taxonomy."""
-    if not snapshot.exists(TAXONOMY_FILE):
+    folder = TAXONOMY_FILE.partition("/")[0]
+    if not snapshot.exists(TAXONOMY_FILE) and {folder, TAXONOMY_FILE}.isdisjoint(snapshot.links(folder)):
         message = "there is no such file, which every platform repository has"
         fix = "write it with `incumbent init`, or name another repository with --repo DIR"
         raise InputError([Problem(snapshot.name(TAXONOMY_FILE), None, message, fix)])
@@ -106,12 +107,9 @@ def read_files(snapshot: Snapshot) -> TaxonomyFiles:
 
 
 def _exemplar_paths(snapshot: Snapshot) -> tuple[list[str], list[Problem]]:
-    """The paths of the exemplar files, and the problems of their folder and of other files in it."""
+    """The paths of the exemplar files without links, and the problems of their folder and of other files in it."""
     above = EXEMPLARS_FOLDER.partition("/")[0]
-    links, files = snapshot.links(above), snapshot.paths(above)
-    if EXEMPLARS_FOLDER in links:
-        message, fix = "the folder is a symbolic link or a submodule", "commit the folder itself in its place"
-        return [], [Problem(snapshot.name(EXEMPLARS_FOLDER), None, message, fix)]
+    files = snapshot.paths(above)
     if EXEMPLARS_FOLDER in files:
         message = "this is a file, and exemplars are read from a folder of this name"
         fix = f"make it a folder, and put tables into it, as {EXEMPLARS_FOLDER}/NAME.tsv"
@@ -127,10 +125,6 @@ def _exemplar_paths(snapshot: Snapshot) -> tuple[list[str], list[Problem]]:
             found.append(path)
         else:
             problems.append(Problem(snapshot.name(path), None, *wrong))
-    for path in links:
-        if path.startswith(below):
-            message, fix = "the path is a symbolic link or a submodule", "commit the file itself in its place"
-            problems.append(Problem(snapshot.name(path), None, message, fix))
     return found, problems
 
 

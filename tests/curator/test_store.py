@@ -224,13 +224,11 @@ def test_every_fault_says_what_to_do(tmp_path: Path) -> None:
     write(tmp_path, r1=entry, r2=entry, r3=render(make_entry("r3", {"zz": 0.9})), waiting__r1=entry)
     write(tmp_path, evicted__r1=grave, evicted__r4=grave.replace("\nid: r1", "\nid: r4").replace("id: r1", "id: r4", 1))
     write(tmp_path, other__x=entry)
-    (tmp_path / "regression_set" / "link.yaml").symlink_to(tmp_path / "regression_set" / "r1.yaml")
     with pytest.raises(InputError) as caught:
         load(tmp_path)
     assert {problem.file.removeprefix("regression_set/"): str(problem.fix) for problem in caught.value.problems} == {
         "evicted/r1.yaml": "delete one of the two files",
         "evicted/r4.yaml": "write r4, or restore the file from git",
-        "link.yaml": "commit the file itself in its place",
         "other/x.yaml": "move the file to regression_set/",
         "r2.yaml": "name the file r1.yaml",
         "r3.yaml": "use an id of taxonomy/taxonomy.yaml, or list a removed one under `retired`",
@@ -313,6 +311,16 @@ def test_a_set_that_is_a_link_is_a_fault_and_not_empty(tmp_path: Path) -> None:
     root.mkdir()
     (root / "regression_set").symlink_to(elsewhere / "regression_set", target_is_directory=True)
     assert [message for _, _, message in faults(root)] == ["the path is a symbolic link"]
+
+
+def test_links_in_the_set_are_left_out_and_stop_no_other_file(tmp_path: Path) -> None:
+    write(tmp_path, r1=render(ENTRY))
+    folder = tmp_path / "regression_set"
+    (folder / "r2.yaml").symlink_to("r1.yaml")
+    for place in ("waiting", "evicted"):
+        (folder / place).symlink_to(".", target_is_directory=True)
+    found = load(tmp_path)
+    assert [sorted(part) for part in (found.entries, found.waiting, found.tombstones)] == [["r1"], [], []]
 
 
 @pytest.mark.parametrize("place", [REPOSITORY, REPOSITORY / "tests" / "service_desk"], ids=["seed", "example"])

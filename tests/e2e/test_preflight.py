@@ -22,6 +22,7 @@ from bot.github import preflight
 from bot.github.check import PullRequestLabel
 from bot.github.events import Event, Flow
 from bot.github.git_state import FOLDERS
+from bot.github.governing import PLACES
 from bot.github.models import CHECK
 from bot.github.publication import CiOutput
 from bot.ledger.model import BRANCH, record_path
@@ -86,7 +87,7 @@ def needed(look: Look, name: str, payload: Mapping[str, Any]) -> tuple[bool, boo
 
 
 def test_what_is_known_here_is_what_the_product_knows() -> None:
-    assert (preflight.PLACES, preflight.CHECK) == (FOLDERS, CHECK)
+    assert (PLACES, preflight.CHECK) == (FOLDERS, CHECK)
     assert all(label.startswith(preflight.LABELS) for label in PullRequestLabel)
     assert preflight.RECORD.format(12) == f"/contents/{record_path(12)}?ref={BRANCH}"
 
@@ -128,6 +129,9 @@ def test_the_whole_run_has_nothing_to_add_to_that_check(platform: World, look: L
         {"taxonomy/notes.txt": "x\n"},
         {"regression_set/README.md": "x\n"},
         {".github/workflows/incumbent.yml": "x: 1\n"},
+        {".github/workflows/incumbent-pages.yml": "x: 1\n"},
+        {".github/CODEOWNERS": "* @me\n"},
+        {"CODEOWNERS": "* @me\n"},
     ],
 )
 def test_a_pull_request_of_something_of_ours_runs(platform: World, look: Look, files: dict[str, str]) -> None:

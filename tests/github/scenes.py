@@ -11,8 +11,8 @@ from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.git import blob_id
-from bot.github.authority import Authority
+from bot.git import ChangedFile, blob_id
+from bot.github.authority import NO_CO_AUTHORS, Authority, CoAuthors
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
 from bot.github.facts import (
     FORMAT,
@@ -187,6 +187,9 @@ class Hub:
     elsewhere: dict[int, ThreadComment] = field(default_factory=dict)
     releases: tuple[ReleaseRecord, ...] = ()
     run: str | None = "https://github.example/o/r/actions/runs/1"
+    co_authors: CoAuthors = NO_CO_AUTHORS
+    changes: tuple[ChangedFile, ...] = ()
+    brings: set[str] = field(default_factory=set)
 
     def tick(self) -> str:
         self.now += 1
@@ -247,6 +250,8 @@ class Hub:
             corrections=self.recorded(),
             abilities=self.abilities,
             histories=histories(self.platform.regression_set.entries, self.releases, self.platform.config.results),
+            co_authors=self.co_authors,
+            changes=self.changes,
         )
 
     @property
@@ -270,6 +275,8 @@ class Hub:
             authority=Authority(
                 curators=self.platform.config.curators, permission=lambda login: self.permissions[login]
             ),
+            commit_authors=lambda _: self.co_authors.commits(),
+            elsewhere=lambda *_: self.brings,
         )
         return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), lookups)
 

@@ -179,3 +179,33 @@ def test_bots_and_deleted_accounts_are_nobody_even_as_owners(login: str, associa
     permissions = Permissions("admin")
     assert not may_write(author_permission(login, association, permissions))
     assert permissions.asked == []
+
+
+@pytest.mark.parametrize("verb", Verb)
+@pytest.mark.parametrize("curators", [(), ("Wanda",)])
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [(frozenset({"wanda", "mara"}), "You made a commit"), (None, "its authors are unknown"), (frozenset(), None)],
+)
+def test_who_made_a_commit_decides_nothing_about_it(
+    verb: Verb, curators: tuple[str, ...], made: frozenset[str] | None, words: str | None
+) -> None:
+    authority = Authority(curators=curators, permission=Permissions("write"))
+    said = authority.refusal(verb, Person(login="Wanda", is_bot=False), "mara", lambda: made)
+    if words is None or verb in (Verb.RUN, Verb.HELP):
+        assert said is None
+    else:
+        assert said is not None
+        assert words in said
+
+
+@pytest.mark.parametrize(
+    ("verb", "login"), [(Verb.ACCEPT, "stranger"), (Verb.ACCEPT, "mara"), (Verb.RUN, "wanda"), (Verb.HELP, "stranger")]
+)
+def test_commits_are_looked_up_only_about_people_who_may_decide_otherwise(verb: Verb, login: str) -> None:
+    def unasked() -> None:
+        raise AssertionError("the commits were looked up")
+
+    Authority(curators=("wanda",), permission=Permissions("none")).refusal(
+        verb, Person(login=login, is_bot=False), "mara", unasked
+    )

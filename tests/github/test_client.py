@@ -14,7 +14,7 @@ import pytest
 from bot.errors import OutsideError
 from bot.github import client
 from bot.github.client import BlockedBranchError, GitHubClient, LostRaceError, ProtectedBranchError
-from bot.github.models import Commit, PushBranch, WriteLedger
+from bot.github.models import Commit, PushBranch, WriteLedger, makers_of
 
 
 class Hub:
@@ -148,3 +148,55 @@ def test_what_is_in_the_way_cannot_hide_why_github_refused(hub: Hub) -> None:
     refusing(hub, 422, "Object does not exist", **below)
     with pytest.raises(OutsideError, match="Object does not exist"):
         hub.client().apply(None, PUSH, "e" * 40)
+
+
+def made(author: str | None, committer: str | None = None, message: str = "x", **more: Any) -> dict[str, Any]:
+    """A commit as GitHub lists it in a pull request."""
+    people = {"author": author, "committer": committer or author}
+    return {
+        **{role: None if login is None else {"login": login} for role, login in people.items()},
+        "commit": {"message": message, "verification": {"verified": more.get("signed", False)}},
+        "parents": [{"sha": "a"}] * more.get("parents", 1),
+    }
+
+
+CO_AUTHORED = """Improve
+
+Co-authored-by: Ines <ines@users.noreply.github.com>
+co-authored-by: Kim <12345+Kim-K@users.noreply.github.com>
+Co-Authored-By: Una <una@example.com>
+Said: Co-authored-by: Vic <vic@users.noreply.github.com>
+"""
+
+
+@pytest.mark.parametrize(
+    ("commits", "logins"),
+    [
+        ([], set()),
+        ([made("Mara"), made("mara")], {"mara"}),
+        ([made("mara", "Wanda")], {"mara", "wanda"}),
+        ([made(None), made(None, "wanda")], {"wanda"}),
+        ([made("mara", "web-flow")], {"mara"}),
+        ([made("mara", message=CO_AUTHORED)], {"mara", "ines", "kim-k"}),
+        ([made("cora", "web-flow", parents=2, signed=True)], set()),
+        ([made("cora", "web-flow", parents=2)], {"cora"}),
+        ([made("cora", "cora", parents=2, signed=True)], {"cora"}),
+        ([made("cora", "web-flow", signed=True)], {"cora"}),
+    ],
+)
+def test_who_made_commits(commits: list[dict[str, Any]], logins: set[str]) -> None:
+    assert makers_of(commits) == logins
+
+
+@pytest.mark.parametrize("count", [1, 100, 249, 250])
+def test_of_more_commits_than_github_lists_the_authors_are_unknown(hub: Hub, count: int) -> None:
+    pages = [made("mara")] * count
+    client = hub.client()
+    client._pages = lambda *_: pages  # type: ignore[method-assign]
+    assert client.commit_authors(7) == (frozenset({"mara"}) if count < 250 else None)
+
+
+def test_the_commits_of_a_pull_request_cost_one_request(hub: Hub) -> None:
+    hub.answers["GET /pulls/7/commits"] = (200, [made("mara")])
+    assert hub.client().commit_authors(7) == frozenset({"mara"})
+    assert hub.asked == ["GET /pulls/7/commits"]

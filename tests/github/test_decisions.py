@@ -10,8 +10,9 @@ from bot.classifier.corrections import Correction
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.git import ChangedFile
+from bot.github.authority import CoAuthors
 from bot.github.decisions import Ended, NewCorrection, differing, noted, unverified
-from bot.github.facts import ChangedEntryFile
+from bot.github.facts import ChangedEntryFile, QueryFacts
 from bot.github.models import EditComment, IssueComment, React, ThreadComment
 from bot.github.publish_plan import PublishPlan
 from bot.ledger.event_files import parsed
@@ -21,6 +22,7 @@ from bot.ledger.model import StoredCorrection as StoredCorrection
 from bot.pipeline.review import Platform
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from bot.text.compare import text_key
+from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import HEAD, QUERIES, Hub, make_analysis, make_platform, make_query
 
@@ -371,3 +373,66 @@ def test_what_is_in_the_set_is_corrected_by_hand() -> None:
     hub.say("cora", NOT_D)
     hub.review(analysis)
     assert "it is already decided. Its entry follows `incumbent correct` by hand." in hub.ours[1]
+
+
+CORA = CoAuthors(commits=lambda: {"cora"}, elsewhere=lambda _: ())
+
+
+def bringing(*queries: QueryFacts) -> CoAuthors:
+    """Cora brings the texts of ``queries`` in another open pull request, and nobody else made a commit here."""
+    texts = {digest(item.query.turns) for item in queries}
+    return CoAuthors(commits=tuple, elsewhere=lambda text: {"cora"} if text in texts else ())
+
+
+@pytest.mark.parametrize("said", ["accept q02 we sell this", "reject q02 no", "pin q02 yes", "correct q01 -d"])
+def test_who_made_a_commit_of_the_pull_request_decides_nothing_on_it(said: str) -> None:
+    hub = reviewed(f"/incumbent {said}")
+    hub.co_authors = CORA
+    plan = hub.review()
+    assert reactions(plan) == ["confused"]
+    assert "You made a commit of this pull request" in hub.ours[1]
+    assert plan.judgement.decisions == ()
+    assert CORRECTIONS not in hub.ledger
+
+
+def test_a_decision_ends_where_its_author_pushes_a_commit_later() -> None:
+    hub = reviewed("/incumbent accept q02 we sell this", NOT_D)
+    plan = hub.review()
+    assert (reactions(plan), codes(plan)["q01"]) == (["+1", "+1"], "EXCLUDE direct")
+    hub.co_authors = CORA
+    plan = hub.review()
+    assert plan.judgement.decisions == ()
+    assert codes(plan)["q01"] == "INCLUDE direct"
+    assert "its author may not decide here any more" in hub.ours[0]
+
+
+def test_who_brings_a_text_in_another_open_pull_request_decides_nothing_on_that_text() -> None:
+    hub = reviewed("/incumbent accept q02 we sell this", "/incumbent pin q01 keep it", NOT_D)
+    hub.co_authors = bringing(QUERIES[1])
+    plan = hub.review()
+    assert reactions(plan) == ["confused", "+1", "+1"]
+    assert "`q02`: you bring the same text in another open pull request" in hub.ours[1]
+    assert [item.action for item in plan.judgement.decisions] == ["pin"]
+    # What was decided before it was opened ends with it.
+    hub.co_authors = bringing(QUERIES[0])
+    assert hub.review().judgement.decisions == ()
+    hub.say("cora", NOT_D)
+    assert reactions(hub.review()) == ["confused"]
+
+
+def test_a_correction_ends_where_its_author_brings_the_text_in_another_open_pull_request() -> None:
+    hub = reviewed(NOT_D)
+    assert codes(hub.review())["q01"] == "EXCLUDE direct"
+    hub.brings = {"cora"}
+    assert codes(hub.review())["q01"] == "INCLUDE direct"
+    assert "its author may not decide here any more" in hub.ours[0]
+
+
+def test_without_a_decision_nobody_is_looked_up() -> None:
+    def unasked(*_: str) -> None:
+        raise AssertionError("a look-up that nothing needs")
+
+    hub = reviewed("/incumbent run", "/incumbent help", "Fine.")
+    hub.say("mallory", "/incumbent accept q02")
+    hub.co_authors = CoAuthors(commits=unasked, elsewhere=unasked)  # type: ignore[arg-type]
+    hub.review()

@@ -76,14 +76,16 @@ def test_a_change_of_the_taxonomy_that_cannot_be_measured_waits_for_the_platform
     assert PLATFORM_ACTS in here.sticky(number)
 
 
-def test_the_change_that_does_without_the_weights_passes(here: Bare) -> None:
+def test_the_change_that_does_without_the_weights_passes_once_a_curator_allows_it(here: Bare) -> None:
     changed = config_text(**config(embedded={"embedding": "none"}), curators=["cora"])
     number = here.offer({CONFIG_FILE: changed})
     analysis = here.review(number)
     assert analysis.impact is not None
     assert (analysis.impact.unmeasured, analysis.impact.is_incomplete) == (NOT_HERE, False)
-    assert here.hub.checks[here.hub.pulls[number].head].conclusion == "success"
     assert PLATFORM_ACTS not in here.sticky(number)
+    here.hub.say(number, "cora", "/incumbent accept who_decides we have no weights here")
+    here.review(number)
+    assert here.hub.checks[here.hub.pulls[number].head].conclusion == "success"
 
 
 def test_after_a_merge_the_run_is_incomplete_and_admits_nothing(here: Bare) -> None:

@@ -174,7 +174,7 @@ NAMES = (
     Case(
         name="names that differ by case",
         files=evals(evals_yaml=EVALS) | {"EVALS.YAML": EVALS.encode()},
-        queries=2,
+        says="differs only by case",
     ),
     Case(
         name="a name that is no text",

@@ -74,6 +74,7 @@ class Hub(GitHubClient):
         self.repository = Repository()
         self.repository.branches[MAIN] = self.repository.commit(files, (), self.now)
         self.pulls: dict[int, Pull] = {}
+        self.made: dict[int, frozenset[str]] = {}
         self.issues: dict[int, str] = {}
         self.checks: dict[str, CheckRun] = {}
         self.reactions: dict[int, list[str]] = {}
@@ -180,6 +181,9 @@ class Hub(GitHubClient):
 
     def author_of(self, commit: str) -> str:
         return self.repository.authors.get(commit, "ghost")
+
+    def commit_authors(self, number: int) -> frozenset[str]:
+        return self.made.get(number, frozenset())
 
     def own_issues(self) -> tuple[Issue, ...] | None:
         return tuple(Issue(number=number, body=body) for number, body in sorted(self.issues.items()))

@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.agreement.agreement import agreement_of
 from bot.agreement.responses import responses_of
+from bot.errors import Problem
 from bot.git.file_history import FileHistory
 from bot.github.managed_pull_request import Action, Branch, PlannedPullRequest
 from bot.github.models import (
@@ -370,3 +371,11 @@ def test_a_query_that_needs_a_person_can_be_accepted_once_it_is_merged_and_where
     by_hand = [item for _, item in plan_dashboard(make_platform(admissions="by-hand"), make_scene(records=merged))]
     (issue,) = [item for item in by_hand if isinstance(item, CreateIssue)]
     assert accept not in boxes_in(issue.body)
+
+
+def test_what_was_left_out_of_merged_files_is_named_with_its_fix() -> None:
+    link = Problem("regression_set/x.yaml", None, "the path is a symbolic link", "commit the file itself in its place")
+    found = plan_dashboard(replace(make_platform(), left_out=(link,)), make_scene(unread=("eval_sets/c:/desk",)))
+    (issue,) = [item for _, item in found if isinstance(item, CreateIssue)]
+    assert "regression_set/x.yaml is left out: the path is a symbolic link. Fix: commit the file itself" in issue.body
+    assert "eval_sets/c:/desk is not read" in issue.body

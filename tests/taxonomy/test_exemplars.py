@@ -381,28 +381,23 @@ def test_exemplars_are_no_key_of_the_file() -> None:
     assert "exemplars" not in Taxonomy.model_json_schema()["properties"]
 
 
-def test_a_link_is_refused(tmp_path: Path) -> None:
-    (tmp_path / FOLDER).mkdir(parents=True)
-    (tmp_path / TAXONOMY_FILE).write_text(TEXT, encoding="utf-8")
-    (tmp_path / "elsewhere.tsv").write_text(table(), encoding="utf-8")
-    (tmp_path / HAND).symlink_to(tmp_path / "elsewhere.tsv")
-    with pytest.raises(InputError, match="a symbolic link or a submodule"):
-        load_taxonomy(WorkingTree(tmp_path))
-
-
-def test_a_link_in_place_of_the_folder_is_one_fault(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [HAND, FOLDER])
+def test_a_link_is_left_out_and_never_followed(place: str, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    for number in range(3):
-        (elsewhere / f"{number}.tsv").write_text(table(), encoding="utf-8")
-    (tmp_path / FOLDER).parent.mkdir()
+    (elsewhere / "hand.tsv").write_text("no table", encoding="utf-8")
+    (tmp_path / place).parent.mkdir(parents=True)
     (tmp_path / TAXONOMY_FILE).write_text(TEXT, encoding="utf-8")
-    (tmp_path / FOLDER).symlink_to(elsewhere, target_is_directory=True)
-    with pytest.raises(InputError) as caught:
-        load_taxonomy(WorkingTree(tmp_path))
-    (found,) = caught.value.problems
-    assert (found.file, found.message) == (FOLDER, "the folder is a symbolic link or a submodule")
-    assert found.fix == "commit the folder itself in its place"
+    (tmp_path / place).symlink_to(elsewhere if place == FOLDER else elsewhere / "hand.tsv")
+    assert load_taxonomy(WorkingTree(tmp_path)).exemplars == load_taxonomy(WorkingTree(bare(tmp_path))).exemplars
+
+
+def bare(folder: Path) -> Path:
+    """A platform with the same taxonomy and no exemplars."""
+    file = folder / "bare" / TAXONOMY_FILE
+    file.parent.mkdir(parents=True)
+    file.write_text(TEXT, encoding="utf-8")
+    return folder / "bare"
 
 
 def test_a_file_in_place_of_the_folder_is_a_fault() -> None:
