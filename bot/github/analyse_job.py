@@ -15,7 +15,7 @@ from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.paths import declared_values, expectation
 from bot.classifier.usage import total
-from bot.config import REVIEWED_FILES, Curation
+from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation
 from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, FOLDER
 from bot.errors import IncumbentError, InputError, Problem
@@ -29,6 +29,7 @@ from bot.github.commands import Command, Verb, parse
 from bot.github.events import Event
 from bot.github.facts import (
     FORMAT,
+    LONGEST_CONFIG,
     Analysis,
     ClassifierWork,
     EvictionFacts,
@@ -127,6 +128,7 @@ def analyse(
         ),
         impact=measured.impact,
         follows=measured.follows,
+        config=_config_text(snapshot) if any(change.path == CONFIG_FILE for change in changes) else None,
         remembered=dict(measured.remembered),
     )
 
@@ -238,6 +240,15 @@ def _packages(
         moved = moved_from(folder, present, changes)
         packages.append(replace(package, submission=replace(package.submission, moved_from=moved)))
     return packages
+
+
+def _config_text(snapshot: CommitSnapshot) -> str | None:
+    """The head's config, if it can be handed over as a text."""
+    try:
+        text = snapshot.read(CONFIG_FILE, REVIEWED_FILES).decode("utf-8")
+    except (InputError, UnicodeDecodeError):
+        return None
+    return text if len(text) <= LONGEST_CONFIG else None
 
 
 def _evictions(snapshot: CommitSnapshot, changes: Sequence[ChangedFile]) -> dict[str, EvictionFacts]:

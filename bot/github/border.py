@@ -24,10 +24,12 @@ from bot.classifier.caching_backend import RememberingBackend, conditions_of
 from bot.classifier.language_model.abilities import key_of_endpoint
 from bot.classifier.model import Backend, Classification, Judgement, Path
 from bot.classifier.paths import counted_values, structure_rules
+from bot.config import REVIEWED_FILES
 from bot.errors import IncompleteError, InputError, OutsideError
 from bot.files.snapshot import Snapshot
 from bot.git import blob_id
 from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts, without_secrets
+from bot.github.governing import CONFIG, keeps_who_decides
 from bot.github.head_changes import HeadFacts, departing, set_changes, touched_agents
 from bot.intake.query import Query
 from bot.ledger.keys import classification_key
@@ -69,6 +71,7 @@ FIELDS: Final[Mapping[str, Trust | None]] = MappingProxyType(
         "Analysis.judged": PARTS,
         "Analysis.work": PARTS,
         "Analysis.impact": Trust("text", "shown as what was measured; a change of taxonomy or config must have one"),
+        "Analysis.config": Trust("bounded", "counts where it is the head's file, byte for byte; compared, not read"),
         "Analysis.follows": Trust(
             "bounded", "the reviewed set under other ids of the reviewed taxonomy, byte for byte"
         ),
@@ -230,6 +233,14 @@ def bounded_work(work: ClassifierWork, platform: Platform) -> ClassifierWork:
     settings = platform.config.classifier
     own = None if settings.openai is None else key_of_endpoint(settings.openai, settings.samples)
     return work.model_copy(update={"abilities": {key: item for key, item in work.abilities.items() if key == own}})
+
+
+def config_keeps(analysis: Analysis, head: HeadFacts, reviewed: Snapshot) -> bool:
+    """Whether the head's config certainly says the same of who decides as the ``reviewed`` one."""
+    changed = next((item for item in head.changes if item.path == CONFIG and item.kind == "modified"), None)
+    if changed is None or analysis.config is None or blob_id(analysis.config) != changed.object_after:
+        return False
+    return keeps_who_decides(reviewed.read(CONFIG, REVIEWED_FILES).decode("utf-8", "replace"), analysis.config)
 
 
 def followed(claimed: MigrationFacts | None, platform: Platform, reviewed: Snapshot) -> dict[str, str]:

@@ -33,6 +33,8 @@ from bot.text.digests import digest
 from bot.text.masking import masked
 
 LONGEST = 4096
+LONGEST_CONFIG: Final = 100_000
+"""The most characters of a config that is handed over; a longer one counts as one that changes who decides."""
 DOCUMENT_LIMITS = ReadingLimits(file_bytes=256_000_000, nesting_depth=100, nodes=50_000_000)
 """The limits of the document: the bot writes it, and it is as large as all that a pull request may bring."""
 
@@ -263,6 +265,9 @@ class Analysis(FileModel):
     work: ClassifierWork
     impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
     follows: MigrationFacts | None = Field(default=None, description="how the set may follow a change of taxonomy")
+    config: Annotated[str, Field(max_length=LONGEST_CONFIG)] | None = Field(
+        default=None, description="the head's config as a text, if it differs: to tell whether it changes who decides"
+    )
     remembered: dict[Digest, Checked[Classification]] = Field(
         default_factory=dict, description="what a language model said to find that out, so that it is not asked twice"
     )

@@ -5,6 +5,7 @@ The step that runs before anything is installed imports this, so that it needs t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -41,20 +42,60 @@ def effect_of(path: str) -> str | None:
     return None
 
 
+_KEY: Final = re.compile(r"([a-z_]+):")
+_PLAIN: Final = re.compile(
+    r" *(- )?([A-Za-z0-9_.-]+:)? *([A-Za-z0-9_.+-]+|\{[A-Za-z0-9_.:, -]*\}|\[[A-Za-z0-9_., -]*\])? *"
+    r"(#[^\x00-\x1f\x85\u2028\u2029]*)?"
+)
+"""A line of a YAML file that can neither open nor end anything that another line goes on with."""
+
+
+def keeps_who_decides(before: str, after: str) -> bool:
+    """Whether the config ``after`` certainly says the same of who decides as the reviewed one ``before``.
+
+    The text is compared, not read: it is hostile.  The lines of each governing key must be the same, and where others
+    differ, both sides must be of the plainest kind: a name, a value, nothing that spans lines.
+    """
+    old, new = _blocks(before), _blocks(after)
+    if old is None or new is None:
+        return False
+    if any(old.get(key) != new.get(key) for key in GOVERNING_KEYS):
+        return False
+    differing = [key for key in {*old, *new} if old.get(key) != new.get(key)]
+    lines = [line for key in differing for line in (*old.get(key, ()), *new.get(key, ()))]
+    return all(_PLAIN.fullmatch(line) for line in lines)
+
+
+def _blocks(text: str) -> dict[str, list[str]] | None:
+    """Key at the top → its lines; the lines before the first under the empty key.  ``None`` if a key comes twice."""
+    found: dict[str, list[str]] = {"": []}
+    key = ""
+    for line in text.split("\n"):
+        if line and not line[0].isspace() and (name := _KEY.match(line)) is not None:
+            key = name[1]
+            if key in found:
+                return None
+            found[key] = []
+        found[key].append(line)
+    return found
+
+
 def is_ours(path: str) -> bool:
     """Whether a pull request that changes ``path`` concerns Incumbent, whatever else it changes."""
     is_workflow = path.startswith(_WORKFLOWS) and "incumbent" in path.casefold()
     return path.partition("/")[0] in PLACES or path in _CODE_OWNERS or is_workflow
 
 
-def governing_changes(changes: Sequence[ChangedFile]) -> tuple[ChangedFile, ...]:
+def governing_changes(changes: Sequence[ChangedFile], *, config_keeps: bool = False) -> tuple[ChangedFile, ...]:
     """Those of ``changes``, by path, that change who decides; none if no change concerns Incumbent.
 
-    ``changes`` are all of a pull request, as git or GitHub lists them.
+    ``changes`` are all of a pull request, as git or GitHub lists them;
+    with ``config_keeps`` that of the config is none.
     """
     if not any(is_ours(path) for change in changes for path in _paths(change)):
         return ()
-    return tuple(change for change in changes if any(effect_of(path) for path in _paths(change)))
+    found = [change for change in changes if any(effect_of(path) for path in _paths(change))]
+    return tuple(change for change in found if not (config_keeps and _paths(change) == [CONFIG]))
 
 
 def effects(change: ChangedFile) -> list[tuple[str, str]]:

@@ -84,7 +84,7 @@ class PublishInputs:
     recorded ones of the present texts, ``events`` the file of events so far, ``abilities`` the recorded ones of
     endpoints, ``refused`` the evictions by hand that people refused before, ``histories`` what release runs say of
     entries, ``co_authors`` who else counts as an author.  ``changes`` are all files that the head changes, as this job
-    found them itself.
+    found them itself, and ``config_keeps`` tells that the config says the same of who decides.
     """
 
     login: str
@@ -107,6 +107,7 @@ class PublishInputs:
     histories: Mapping[str, EntryHistory] = field(default_factory=dict)
     co_authors: CoAuthors = NO_CO_AUTHORS
     changes: tuple[ChangedFile, ...] = ()
+    config_keeps: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +138,7 @@ def plan_review(
     record = inputs.record or PullRequestRecord(pull_request=inputs.pull.number, head=facts.head)
     displayed = displayed_in(sticky, record)
     corrections = merged(platform.taxonomy, [platform.corrections, inputs.corrections.stands])
-    governing = governing_changes(inputs.changes)
+    governing = governing_changes(inputs.changes, config_keeps=inputs.config_keeps)
     context = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
             facts, replace(platform, corrections=corrections), author, decisions, contested, governing=governing

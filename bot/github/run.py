@@ -13,7 +13,7 @@ from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
 from bot.git import CommitSnapshot
 from bot.github.analyse_job import ReleaseInputs, analyse
-from bot.github.border import ForeignFactsError, checked
+from bot.github.border import ForeignFactsError, checked, config_keeps
 from bot.github.check import result_of
 from bot.github.client import TRIES, GitHubClient, LostRaceError
 from bot.github.co_authors import bringing, co_authors_of
@@ -293,6 +293,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         co_authors=co_authors_of(pull.number, ledger, github),
         # What changes who decides is found in these (bot.github.governing).
         changes=head.changes,
+        config_keeps=config_keeps(analysis, head, reviewed),
     )
     plan = plan_review(analysis, platform, inputs, github.permission)
     if not dry_run:

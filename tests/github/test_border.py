@@ -17,8 +17,18 @@ from bot.curator.file_changes import admit
 from bot.errors import IncompleteError, Problem
 from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
 from bot.git import ChangedFile, blob_id
-from bot.github.border import NOT_READ, ForeignFactsError, checked, configured, followed, impossible, key_by
+from bot.github.border import (
+    NOT_READ,
+    ForeignFactsError,
+    checked,
+    config_keeps,
+    configured,
+    followed,
+    impossible,
+    key_by,
+)
 from bot.github.facts import Analysis, MigrationFacts
+from bot.github.governing import CONFIG
 from bot.github.head_changes import HeadFacts
 from bot.intake.query import Query
 from bot.pipeline.review import Platform
@@ -192,6 +202,25 @@ def test_the_abilities_of_another_endpoint_and_answers_without_a_model_are_left_
     asked = check(analysis, platform=replace(make_platform(), config=config), backend=MODEL)
     assert asked.work.abilities == {own: kept}
     assert asked.remembered == analysis.remembered
+
+
+@pytest.mark.parametrize(
+    ("said", "blob", "kind", "keeps"),
+    [
+        ("ceiling: 200\n", None, "modified", True),
+        ("ceiling: 200\n", "f" * 40, "modified", False),
+        (None, None, "modified", False),
+        ("ceiling: 200\n", None, "added", False),
+        ("curators: [mallory]\n", None, "modified", False),
+    ],
+)
+def test_the_text_of_a_config_counts_where_it_is_the_heads(
+    said: str | None, blob: str | None, kind: Any, keeps: bool
+) -> None:
+    change = ChangedFile(CONFIG, kind, None, "a" * 40, blob or blob_id(said or ""))
+    head = replace(head_of(), changes=(modified(EVALS), change))
+    reviewed = Overlay(EmptySnapshot(), {CONFIG: "ceiling: 150\n"})
+    assert config_keeps(make_analysis(config=said), head, reviewed) is keeps
 
 
 # What a classifier may say

@@ -11,7 +11,15 @@ from bot.git import ChangedFile
 from bot.github.authority import CoAuthors
 from bot.github.check import LONGEST_TITLE, PullRequestLabel
 from bot.github.facts import Analysis, ChangedEntryFile
-from bot.github.governing import CONFIG, GOVERNING_KEYS, WHO_DECIDES, effect_of, governing_changes, is_ours
+from bot.github.governing import (
+    CONFIG,
+    GOVERNING_KEYS,
+    WHO_DECIDES,
+    effect_of,
+    governing_changes,
+    is_ours,
+    keeps_who_decides,
+)
 from bot.github.models import React
 from bot.github.publish_plan import PublishPlan
 from bot.pipeline.impact.model import ConfigChange
@@ -198,3 +206,61 @@ def test_the_set_and_who_decides_are_allowed_each_for_itself() -> None:
     assert hub.review(both).result.title == "The regression set is changed by hand"
     hub.say("cora", "/incumbent accept regression_set agreed")
     assert hub.review(both).result.conclusion == "success"
+
+
+BEFORE = """\
+# the platform's own
+format: 2
+ceiling: 150
+curators: [cora, cleo]
+knobs:
+  competence_bar: 0.8   # for now
+  winning_margin: 0.05
+per_capability:
+  request.auth.oauth: {competence_bar: 0.9}
+note: "one
+  two"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "keeps"),
+    [
+        ("ceiling: 150", "ceiling: 200", True),
+        ("0.05", "0.07", True),
+        ("  winning_margin: 0.05\n", "", True),
+        ("{competence_bar: 0.9}", "{competence_bar: 0.95, winning_margin: 0.1}", True),
+        ("# the platform's own\n", "", True),
+        ("format: 2\n", "format: 2\nsamples: 5\n", True),
+        ("[cora, cleo]", "[cora, mallory]", False),
+        ("curators: [cora, cleo]\n", "", False),
+        ("ceiling: 150\n", "ceiling: 150\nmode: observe\n", False),
+        ("ceiling: 150\n", 'ceiling: 150\n"curators": [mallory]\n', False),
+        ("ceiling: 150\n", "ceiling: 150\n? curators\n: [mallory]\n", False),
+        ("ceiling: 150\n", "ceiling: 150\n<<: {curators: [mallory]}\n", False),
+        ("ceiling: 150\n", "ceiling: 150\n---\nformat: 2\n", False),
+        ("ceiling: 150\n", "ceiling: 150 \\\n", False),
+        ("ceiling: 150\n", 'ceiling: "\n', False),
+        ("ceiling: 150\n", "ceiling: |\n", False),
+        ("ceiling: 150\n", "ceiling: {a: [\n", False),
+        ("ceiling: 150\n", "ceiling: &a 150\n", False),
+        ("ceiling: 150\n", "ceiling: 150\ncurators: [mallory]\n", False),
+        ("ceiling: 150\n", "ceiling: 150\rcurators: [mallory]\n", False),
+        ("ceiling: 150\n", "ceiling: 150 # x\rcurators: [mallory]\n", False),
+        ("ceiling: 150\n", "ceiling: 150 # x\x85curators: [mallory]\n", False),
+        ("ceiling: 150\n", "ceiling: 150 # für die Größe\n", True),
+        ("ceiling: 150\n", "ceiling: 150\u2028curators: [mallory]\n", False),
+        ('note: "one', 'note: "three', False),
+    ],
+)
+def test_a_config_keeps_who_decides_only_where_the_plainest_lines_differ(old: str, new: str, keeps: bool) -> None:
+    assert old in BEFORE
+    assert keeps_who_decides(BEFORE, BEFORE.replace(old, new)) is keeps
+    assert keeps_who_decides(BEFORE, BEFORE)
+
+
+def test_a_config_that_keeps_who_decides_is_no_such_change() -> None:
+    assert governing_changes(modified(CONFIG, OWNERS), config_keeps=True) == modified(OWNERS)
+    assert governing_changes(modified(CONFIG), config_keeps=True) == ()
+    moved = ChangedFile(CONFIG, "renamed", "config/other.yaml")
+    assert governing_changes([moved], config_keeps=True) == (moved,)
