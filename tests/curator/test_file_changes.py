@@ -350,13 +350,18 @@ def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path, m
 )
 def test_nothing_is_written_of_the_set_that_could_not_be_read_again(path: str, repository: Path) -> None:
     before = tree(repository)
-    for content in ("id: [", render(make_entry("other", {}))):
+    entry = make_entry("r", {})
+    tombstone = Tombstone(id="r", evicted=Evicted(reason="x"), restore="x", entry=entry)
+    right, wrong = (tombstone, entry) if "evicted" in path else (entry, tombstone)
+    for content in ("id: [", render(make_entry("other", {})), render(wrong)):
         with pytest.raises(InputError) as error:
             apply([*PLAN, FileChange(path, content)], repository)
         assert {problem.file for problem in error.value.problems} == {path}
     assert tree(repository) == before
     apply([FileChange("regression_set/README.md", "id: ["), FileChange("set/r.yaml", "id: [")], repository)
     assert tree(repository) == {**before, "regression_set/README.md": b"id: [", "set/r.yaml": b"id: ["}
+    apply([FileChange(path, render(right))], repository)
+    assert tree(repository)[path] == render(right).encode()
 
 
 def test_an_empty_plan_touches_nothing(repository: Path) -> None:

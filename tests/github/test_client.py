@@ -68,6 +68,36 @@ def test_what_a_person_may_do_is_asked_once(hub: Hub) -> None:
     assert hub.asked == [place("mara"), place("rob"), place("nina")]
 
 
+WHEN = "2026-11-21T10:00:00Z"
+SAID = {"id": 44, "user": {"login": "mara", "type": "User"}, "body": "/incumbent accept q1"}
+
+
+@pytest.mark.parametrize(
+    ("key", "place", "state", "of", "found"),
+    [
+        ("review:5:44", "/pulls/5/reviews/44", "APPROVED", 5, True),
+        ("review:5:44", "/pulls/5/reviews/44", "DISMISSED", 5, False),
+        ("review:5:44", "/pulls/5/reviews/44", "APPROVED", 15, False),
+        ("inline:5:44", "/pulls/comments/44", None, 5, True),
+        ("inline:5:44", "/pulls/comments/44", None, 6, False),
+        ("inline:5:44", "/pulls/comments/45", None, 5, False),
+    ],
+)
+def test_a_comment_of_a_review_is_found_on_its_own_pull_request_alone(
+    hub: Hub, key: str, place: str, state: str | None, of: int, found: bool
+) -> None:
+    times = {"submitted_at": WHEN, "state": state} if state else {"created_at": WHEN, "updated_at": WHEN}
+    url = f"https://api.github.example/repos/o/r/pulls/{of}"
+    hub.answers = {f"GET {place}": (200, {**SAID, **times, "pull_request_url": url})}
+    remark = hub.client().find_remark(key)
+    assert (remark is not None) is found
+    if remark is not None:
+        comment = remark.comment
+        assert (remark.number, comment.key, comment.author, comment.body) == (5, key, "mara", SAID["body"])
+        # Nobody was asked whether it was edited, so that it counts as edited.
+        assert comment.is_edited
+
+
 MAKE = ["POST /git/trees", "POST /git/commits", "POST /git/refs"]
 LOOK = "GET /git/ref/heads/incumbent/evict/x"
 PUSH = PushBranch(branch="incumbent/evict/x", tip=None, base="b" * 40, parents=("b" * 40,), files=(), message="m")

@@ -481,6 +481,22 @@ def test_a_merge_agrees_with_what_went_and_not_with_what_stayed() -> None:
     assert recorded(world) == []
 
 
+def test_what_is_kept_of_one_group_is_no_answer_to_another_one() -> None:
+    """The grounds are the same, the pull requests are not: "keep" was said on the first alone."""
+    world = started()
+    world.keeps.append(keep(world, "spare1", number=5, by="mara"))
+    first = ended(world, merge=commit(50))
+    world.closed.append(replace(first, number=6))
+    world.platform = make_platform(*PINNED, spare("spare1"), group=50, open_evictions=1)
+    events = recorded(world)
+    found = {
+        number: answers([item for item in events if isinstance(item, Answered) and item.pull_request == number])
+        for number in (5, 6)
+    }
+    assert (found[5]["spare1"], found[6]["spare1"]) == ((False, "mara"), (False, "cora"))
+    assert {who for id, (_, who) in found[5].items() if id != "spare1"} == {"cora"}
+
+
 def test_closing_answers_for_each_until_it_is_reopened() -> None:
     world = started()
     pull = ended(world)
