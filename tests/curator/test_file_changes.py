@@ -243,6 +243,10 @@ def test_an_edit_keeps_the_look_of_mappings_in_lists_but_follows_the_order_of_th
 def test_a_file_is_a_block_and_what_is_short_in_it_is_on_one_line() -> None:
     wide = {"x": "a" * 120}
     assert as_yaml({"a": {"b": [1, 2]}, "c": wide}) == f"a: {{b: [1, 2]}}\nc:\n  x: {'a' * 120}\n"
+    assert as_yaml({"a": 1}) == "a: 1\n"
+    # Short is what has 110 characters as Python writes it, brackets and quotes included.
+    assert as_yaml({"a": ["b" * 106]}) == f"a: [{'b' * 106}]\n"
+    assert as_yaml({"a": ["b" * 107]}) == f"a:\n  - {'b' * 107}\n"
 
 
 def test_a_file_ends_in_one_line_break_and_has_only_such() -> None:
@@ -260,6 +264,7 @@ def test_admitting_waiting_and_stopping_to_wait_name_their_files() -> None:
     assert changes.admit(entry) == FileChange("regression_set/r.yaml", render(entry))
     assert changes.let_wait(entry) == FileChange("regression_set/waiting/r.yaml", render(entry))
     assert changes.stop_waiting("r") == FileChange("regression_set/waiting/r.yaml", None)
+    assert [changes.admit(entry).change, changes.stop_waiting("r").change] == ["write", "delete"]
     by_hand = "# kept\n" + render(entry)
     assert changes.admit(entry, by_hand).content == by_hand
 
