@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Evicted
 from bot.curator.file_changes import evict, render
 from bot.curator.store import entry_path
+from bot.errors import OutsideError
 from bot.github.client import TRIES, LostRaceError
 from bot.github.events import Event, Flow
 from bot.github.facts import Analysis
@@ -113,3 +116,133 @@ def test_a_run_that_lost_every_race_leaves_the_check_of_the_winner(posted: bool)
     assert hub.tries == TRIES
     assert event.head is not None
     assert hub.checks[event.head].conclusion == ("success" if posted else "failure")
+
+
+# Where nothing is judged
+
+
+def elsewhere(hub: Hub, **more: Any) -> Event:
+    """The event of a pull request that goes to another branch."""
+    head = hub.push("change", {"README.md": "x"}, start=hub.repository.branches[MAIN])
+    why = "only pull requests to main are curated"
+    return Event(flow=Flow.NOT_CURATED, repository="o/r", default_branch=MAIN, head=head, why=why, **more)
+
+
+@pytest.mark.parametrize(
+    ("state", "why", "conclusion"),
+    [
+        ("alone", "only pull requests to main are curated", "neutral"),
+        ("checked", "only pull requests to main are curated; the check on its commit does not change", "success"),
+        (
+            "curated",
+            "only pull requests to main are curated; the check on its commit comes from a pull request that is curated",
+            None,
+        ),
+    ],
+)
+def test_elsewhere_the_check_says_so_unless_another_counts(state: str, why: str, conclusion: str | None) -> None:
+    hub = Hub(platform_files(ENTRIES, config_text()))
+    event = elsewhere(hub)
+    assert event.head is not None
+    if state == "checked":
+        hub.checks[event.head] = CheckRun(conclusion="success", external_id="theirs")
+    if state == "curated":
+        hub.offer("change", "mara")
+    found = published(hub, event, None)
+    assert found.why == why
+    check = hub.checks.get(event.head)
+    assert (None if check is None else check.conclusion) == conclusion
+    assert [type(item).__name__ for item in found.operations] == (["PostCheck"] if state == "alone" else [])
+    assert (found.result is not None, found.judged) == (state == "alone", False)
+    assert published(hub, event, None).operations == ()
+
+
+def test_what_was_said_of_a_pull_request_is_taken_back_where_it_goes_elsewhere() -> None:
+    hub = Hub(platform_files(ENTRIES, config_text()))
+    event = offered(hub, agent_files(("acme", "desk"), {"q1": text_of("sonnet", {"b": 0.9})}))
+    published(hub, event, analysed(hub, event))
+    pull = hub.pulls[event.pull_request or 0]
+    pull.labels.add("mine")
+    assert "incumbent: admits" in pull.labels
+    left = replace(event, flow=Flow.NOT_CURATED, why="it goes elsewhere", left=True)
+    dry = publish_event(left, None, world_of(hub), hub, lambda _: None, dry_run=True)
+    assert "incumbent: admits" in pull.labels
+    found = published(hub, left, None)
+    assert [type(item).__name__ for item in found.operations] == ["EditComment", "RemoveLabel"]
+    assert dry.operations == found.operations
+    assert pull.labels == {"mine"}
+    assert "Not curated here: it goes elsewhere." in pull.comments[0].body
+    stays = replace(left, left=False)
+    assert published(hub, stays, None).operations == ()
+
+
+@pytest.mark.parametrize(
+    ("mode", "conclusion", "code"), [("curate", "failure", OutsideError.exit_code), ("observe", "success", 0)]
+)
+@pytest.mark.parametrize(
+    ("absence", "title", "word"),
+    [
+        ("quiet", "Run all jobs again", "There was nothing to curate when"),
+        ("other-version", "Run all jobs again", "another version of Incumbent"),
+        ("unfinished", "The analysis did not finish", "Its log says why"),
+    ],
+)
+@pytest.mark.parametrize("knows_head", [True, False])
+def test_without_facts_the_check_says_why(
+    absence: Any, title: str, word: str, mode: str, conclusion: str, code: int, knows_head: bool
+) -> None:
+    hub = Hub(platform_files(ENTRIES, config_text(mode=mode)))
+    event = offered(hub, {"README.md": "x"})
+    head = event.head or ""
+    event = event if knows_head else replace(event, head=None)
+    hub.checks[head] = CheckRun(conclusion="success", external_id="of an earlier run")
+    found = publish_event(event, None, world_of(hub), hub, lambda _: None, dry_run=False, absence=absence)
+    assert found.result is not None
+    assert (found.result.title, found.result.conclusion, found.result.exit_code) == (title, conclusion, code)
+    assert word in found.summary
+    assert (found.why, found.result.labels, found.judged) == (found.summary, (), False)
+    assert hub.checks[head].external_id != "of an earlier run"
+
+
+def test_without_facts_nothing_is_said_of_what_has_moved_on() -> None:
+    hub = Hub(platform_files(ENTRIES, config_text()))
+    event = offered(hub, {"README.md": "x"})
+    hub.push("change", {"README.md": "y"})
+    assert published(hub, event, None).why.startswith("the pull request has changed since it was read")
+    hub.close_pull(hub.pulls[event.pull_request or 0])
+    assert published(hub, event, None).why == "the pull request is closed"
+    assert hub.checks == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"repository": "o/other"}, "about something else than the event"),
+        ({"judged": {"pull_request": 9}}, "about something else than the event"),
+        ({"judged": {"base": "9" * 40}}, "files that are not on the default branch"),
+    ],
+)
+def test_facts_that_are_foreign_are_not_used_and_the_check_says_so(change: dict[str, Any], word: str) -> None:
+    hub = Hub(platform_files(ENTRIES, config_text()))
+    event = offered(hub, agent_files(("acme", "desk"), {"q1": text_of("sonnet", {"b": 0.9})}))
+    analysis = analysed(hub, event)
+    if "judged" in change:
+        change = {"judged": replace(analysis.judged, **change["judged"])}
+    found = published(hub, event, analysis.model_copy(update=change))
+    assert found.result is not None
+    assert (found.result.conclusion, found.result.title) == ("failure", "The analysis cannot be used")
+    assert word in found.summary
+    assert hub.pulls[event.pull_request or 0].comments == []
+    assert hub.checks[event.head or ""].conclusion == "failure"
+
+
+@pytest.mark.parametrize("change", [{"group_base": "9" * 40}, {"head": "9" * 40}])
+def test_facts_of_another_group_are_foreign(change: dict[str, str]) -> None:
+    hub = Hub(platform_files(ENTRIES, config_text()))
+    event = grouped(hub, EVICTED)
+    analysis = analysed(hub, event)
+    judged = replace(analysis.judged, **{"base" if name == "group_base" else name: id for name, id in change.items()})
+    found = published(hub, event, analysis.model_copy(update={"judged": judged}))
+    assert found.result is not None
+    assert found.result.title == "The analysis cannot be used"
+    assert "of other commits than the merge group's" in found.summary
