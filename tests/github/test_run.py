@@ -236,13 +236,12 @@ def test_facts_that_are_foreign_are_not_used_and_the_check_says_so(change: dict[
     assert hub.checks[event.head or ""].conclusion == "failure"
 
 
-@pytest.mark.parametrize("change", [{"group_base": "9" * 40}, {"head": "9" * 40}])
-def test_facts_of_another_group_are_foreign(change: dict[str, str]) -> None:
+@pytest.mark.parametrize("change", [{"base": "9" * 40}, {"head": "9" * 40}])
+def test_facts_of_another_group_are_foreign(change: dict[str, Any]) -> None:
     hub = Hub(platform_files(ENTRIES, config_text()))
     event = grouped(hub, EVICTED)
     analysis = analysed(hub, event)
-    judged = replace(analysis.judged, **{"base" if name == "group_base" else name: id for name, id in change.items()})
-    found = published(hub, event, analysis.model_copy(update={"judged": judged}))
+    found = published(hub, event, analysis.model_copy(update={"judged": replace(analysis.judged, **change)}))
     assert found.result is not None
     assert found.result.title == "The analysis cannot be used"
     assert "of other commits than the merge group's" in found.summary
