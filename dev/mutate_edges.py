@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -36,14 +38,20 @@ ROOMS: Final = (
 )
 """Whose mutants are tried."""
 
-TESTS: Final = tuple(f"tests/{room}/test_*.py" for room in ("github", "reconcile", "ledger", "files", "curator", "git"))
-"""The tests that are near."""
+TESTS: Final = (
+    *(f"tests/{room}/test_*.py" for room in ("github", "reconcile", "ledger", "files", "curator", "git")),
+    *("tests/site/test_comparison.py", "tests/taxonomy/test_table_edits.py", "tests/evaluation/test_labels.py"),
+    *("tests/results/test_ledger_records.py", "tests/report/test_pull_request_bodies.py"),
+)
+"""The tests that are near: of the rooms, of git, and of what a file elsewhere is tested with."""
 
 BUDGET: Final = 8.0
 """So many seconds of tests are run for one mutant."""
 
-PATIENCE: Final = 30.0
-"""After so many seconds a mutant never ends."""
+PATIENCE: Final = 30
+"""After so many seconds of processor time, or :data:`WAIT` seconds by the clock, a mutant never ends."""
+
+WAIT: Final = 150.0
 
 _BROKEN: Final = 99
 """The exit code of a fork in which pytest could not run."""
@@ -237,8 +245,11 @@ class Scratch:
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / name, self.root / name)
 
-    def run(self, ids: Sequence[str], limit: float, *, measured: Path | None = None) -> int | None:
-        """The exit code of pytest for the tests ``ids``; ``None`` if it took longer than ``limit`` seconds."""
+    def run(self, ids: Sequence[str], *, measured: Path | None = None) -> int | None:
+        """The exit code of pytest for the tests ``ids``; ``None`` if it never ended.
+
+        With ``measured``, what they reach is written there, however long that takes.
+        """
         child = os.fork()
         if not child:
             code = _BROKEN
@@ -248,12 +259,13 @@ class Scratch:
                 if code == _BROKEN:
                     traceback.print_exc()
                 os._exit(code)
-        until = time.monotonic() + limit
+        until = time.monotonic() + (WAIT if measured is None else 1_200)
         while time.monotonic() < until:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
                 _end(child)
-                return os.waitstatus_to_exitcode(status)
+                code = os.waitstatus_to_exitcode(status)
+                return None if code == -signal.SIGXCPU else code
             time.sleep(0.01)
         _end(child)
         os.waitpid(child, 0)
@@ -282,6 +294,7 @@ def _tried(root: Path, ids: Sequence[str], measured: Path | None) -> int:
     files = sorted({id.partition("::")[0] for id in ids})
     words = [*PYTEST, "--basetemp", str(root.parent / "temporary"), *files]
     if measured is None:
+        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE + 5))
         code = int(pytest.main([*words, "-x"], plugins=[Chosen(ids)]))
     else:
         reach = Reach()
@@ -354,21 +367,35 @@ def reach_of(scratch: Scratch, work: Path) -> dict[str, dict[str, Any]]:
             for old in kept.parent.glob(f"{name.replace('/', '.')}.*"):
                 old.unlink()
             began = time.monotonic()
-            code = scratch.run([name], 1200, measured=kept)
+            code = scratch.run([name], measured=kept)
             print(f"measured {name}: {code} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         if kept.exists():
-            found |= json.loads(kept.read_text(encoding="utf-8"))
+            imports = imported_by(file.read_text(encoding="utf-8"))
+            found |= {
+                id: {**item, "imports": imports} for id, item in json.loads(kept.read_text(encoding="utf-8")).items()
+            }
     return {name: item for name, item in found.items() if item["passed"]}
 
 
+def imported_by(source: str) -> list[str]:
+    """The modules of the product that the tests in ``source`` import, as paths."""
+    found = re.findall(r"^from (bot[\w.]*) import ", source, re.MULTILINE)
+    names = re.findall(r"^from (bot[\w.]*) import (\w+)$", source, re.MULTILINE)
+    return sorted(f"{name.replace('.', '/')}.py" for name in {*found, *map(".".join, names)})
+
+
 def near(mutant: Mutant, reach: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The tests for ``mutant``, fastest first: those that reach its line, or its module if it is read with that."""
+    """The tests for ``mutant``: those that reach its line, or that load its module if the line runs with that.
+
+    First those of the module's own file of tests, and of these the fastest.
+    """
     asked = [name for name, item in reach.items() if mutant.line in item["lines"].get(mutant.path, ())]
     if not asked:
-        asked = [name for name, item in reach.items() if mutant.path in item["lines"]]
+        asked = [name for name, item in reach.items() if mutant.path in {*item["lines"], *item["imports"]}]
+    own = f"/test_{Path(mutant.path).stem}"
     chosen: list[str] = []
     spent = 0.0
-    for name in sorted(asked, key=lambda name: (reach[name]["seconds"], name)):
+    for name in sorted(asked, key=lambda name: (own not in name, reach[name]["seconds"], name)):
         spent += float(reach[name]["seconds"])
         if spent > BUDGET and chosen:
             break
@@ -425,7 +452,7 @@ def _status(scratch: Scratch, mutant: Mutant, tests: Sequence[str]) -> str:
         return "skipped"
     try:
         place.write_bytes(changed)
-        code = scratch.run(tests, PATIENCE)
+        code = scratch.run(tests)
     finally:
         place.write_bytes(whole)
         # What was compiled of the mutant has its size and second: it would be taken for the file.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dev.mutate import score
-from dev.mutate_edges import BUDGET, Mutant, all_mutants, mutants_of, near
+from dev.mutate_edges import BUDGET, Mutant, all_mutants, imported_by, mutants_of, near
 from tests.factories import REPOSITORY
 
 
@@ -54,14 +54,23 @@ def test_every_room_has_mutants_and_all_can_be_read() -> None:
 def test_the_fastest_tests_that_reach_a_line_are_asked_as_far_as_there_is_time() -> None:
     (mutant, *_) = mutants_of("a.py", "\nx = 1")
     reach = {
-        "slow": {"seconds": BUDGET, "lines": {"a.py": [2]}},
-        "fast": {"seconds": 0.1, "lines": {"a.py": [2]}},
-        "beside": {"seconds": 0.0, "lines": {"a.py": [1], "b.py": [2]}},
+        "slow": {"seconds": BUDGET, "lines": {"a.py": [2]}, "imports": []},
+        "fast": {"seconds": 0.1, "lines": {"a.py": [2]}, "imports": []},
+        "tests/test_a.py::own": {"seconds": 0.2, "lines": {"a.py": [2]}, "imports": []},
+        "beside": {"seconds": 0.0, "lines": {"a.py": [1], "b.py": [2]}, "imports": []},
+        "names": {"seconds": 0.0, "lines": {"b.py": [2]}, "imports": ["a.py"]},
+        "far": {"seconds": 0.0, "lines": {"b.py": [2]}, "imports": ["b.py"]},
     }
-    assert near(mutant, reach) == ["fast"]
-    assert near(mutant, {name: item for name, item in reach.items() if name != "fast"}) == ["slow"]
-    assert near(mutant, {"beside": reach["beside"]}) == ["beside"]
+    assert near(mutant, reach) == ["tests/test_a.py::own", "fast"]
+    assert near(mutant, {"slow": reach["slow"]}) == ["slow"]
+    # What a module does when it is loaded, coverage sees of no test.
+    assert near(mutant, {name: reach[name] for name in ("beside", "names", "far")}) == ["beside", "names"]
     assert near(mutant, {}) == []
+
+
+def test_imports_are_found_as_modules_and_as_names_of_packages() -> None:
+    source = "from bot.github import check\nfrom bot.files.views import (\n    View,\n)\nimport json\n"
+    assert {"bot/github/check.py", "bot/files/views.py"} <= set(imported_by(source))
 
 
 def test_the_score_counts_what_was_tried_alone() -> None:
