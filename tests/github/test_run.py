@@ -17,9 +17,9 @@ from bot.github.client import TRIES, LostRaceError
 from bot.github.events import Event, Flow
 from bot.github.facts import Analysis
 from bot.github.git_state import World
-from bot.github.models import CheckRun, Operation, WriteLedger
+from bot.github.models import CheckRun, Operation, PullRequest, WriteLedger
 from bot.github.publication import Publication
-from bot.github.run import analyse_event, publish_event
+from bot.github.run import analyse_event, publish_event, redirected
 from bot.taxonomy.loading import TAXONOMY_FILE
 from tests.factories import make_entry
 from tests.reconcile.hub import MAIN, Hub
@@ -245,3 +245,54 @@ def test_facts_of_another_group_are_foreign(change: dict[str, Any]) -> None:
     assert found.result is not None
     assert found.result.title == "The analysis cannot be used"
     assert "of other commits than the merge group's" in found.summary
+
+
+# The event of a comment
+
+
+def pull_of(**more: Any) -> PullRequest:
+    known: dict[str, Any] = {"number": 7, "head": "1" * 40, "base": MAIN, "author": "mara", "association": "NONE"}
+    return PullRequest(**{**known, "labels": (), "branch": "change", **more})
+
+
+COMMENTED = Event(flow=Flow.REVIEW, repository="o/r", default_branch=MAIN, pull_request=7, commented=True)
+
+
+@pytest.mark.parametrize(
+    ("pull", "expected"),
+    [
+        (pull_of(), COMMENTED),
+        (pull_of(branch=None), COMMENTED),
+        (pull_of(branch="incumbent/evict/x-1"), replace(COMMENTED, flow=Flow.RECONCILE)),
+        (pull_of(closed=True, merge="2" * 40), replace(COMMENTED, flow=Flow.RECONCILE)),
+        (pull_of(closed=True), replace(COMMENTED, flow=Flow.NOTHING, why="the pull request is closed")),
+        (
+            pull_of(base="release"),
+            replace(COMMENTED, flow=Flow.NOT_CURATED, head="1" * 40, why="only pull requests to main are curated"),
+        ),
+    ],
+)
+def test_the_event_of_a_comment_goes_where_its_pull_request_does(pull: PullRequest, expected: Event) -> None:
+    asked: list[int] = []
+
+    def look_up(number: int) -> PullRequest:
+        asked.append(number)
+        return pull
+
+    assert redirected(COMMENTED, look_up) == expected
+    assert asked == [7]
+
+
+@pytest.mark.parametrize("change", [{"commented": False}, {"flow": Flow.RECONCILE}, {"pull_request": None}])
+def test_nobody_looks_up_what_an_event_says_itself(change: dict[str, Any]) -> None:
+    event = replace(COMMENTED, **change)
+    assert redirected(event, lambda _: pull_of(base="release")) == event
+
+
+@pytest.mark.parametrize("flow", [Flow.NOTHING, Flow.NOT_CURATED, Flow.RECONCILE])
+def test_what_is_not_reviewed_is_not_read(flow: Flow) -> None:
+    hub = Hub(platform_files(ENTRIES, config_text()))
+    event = replace(offered(hub, {"README.md": "x"}), flow=flow, why="for a reason")
+    assert analyse_event(event, world_of(hub), lambda *_: Reader(), lambda *_: None, lambda: hub) == "for a reason"
+    if flow is Flow.NOTHING:
+        assert published(hub, event, None) == Publication(why="for a reason")
