@@ -1,0 +1,132 @@
+"""What a run on the default branch does beside admitting: candidates, quarantines, and boxes that people ticked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
+from bot.ledger.model import BRANCH, CANDIDATES, QUARANTINES, REQUESTS, RequestRecord
+from bot.reconcile.candidate_plan import LABEL, is_candidate
+from bot.reconcile.inventory import Inventory
+from bot.reconcile.quarantine_plan import is_quarantine
+from bot.reconcile.run import reconcile_event
+from bot.report.task_list import Ticks, boxes_in
+from bot.results.ledger_records import with_results
+from tests.extension.builders import make_candidate
+from tests.github.scenes import make_releases
+from tests.reconcile.hub import BOT, Hub, Pull
+from tests.reconcile.runs import config_text, imported, platform_files, text_of
+from tests.reconcile.test_run import EVENT, reconciled, surveyed, world_of
+
+SCORES = {"sonnet": 0.9, "ballad": 0.8, "ditty": 0.7}
+TEXTS = {f"r{place}": text_of(word, {"a": score}) for place, (word, score) in enumerate(SCORES.items(), 1)}
+ENTRIES = tuple(imported(id, text, "2026-01-01T00:00:00Z") for id, text in TEXTS.items())
+
+
+def pulls(hub: Hub, kind: Any) -> list[Pull]:
+    return [pull for pull in hub.pulls.values() if kind(pull.branch)]
+
+
+def with_candidates(hub: Hub, *found: Any) -> Inventory:
+    return surveyed(hub).model_copy(update={"candidates": found})
+
+
+def test_a_candidate_is_raised_once_and_kept_true_when_it_is_found_no_more() -> None:
+    hub = Hub(platform_files(ENTRIES, config_text()))
+    candidate = make_candidate(id="zigzag", group="all", negative=())
+    reconciled(hub, with_candidates(hub))
+    assert CANDIDATES not in hub.repository.files(BRANCH)
+    reconciled(hub, with_candidates(hub, candidate))
+    (pull,) = pulls(hub, is_candidate)
+    assert (pull.author, pull.labels, pull.open) == (BOT, {LABEL}, True)
+    pull.labels.clear()
+    reconciled(hub, with_candidates(hub))
+    assert pull.labels == {LABEL}
+    hub.close_pull(pull)
+    reconciled(hub, with_candidates(hub))
+    reconciled(hub, with_candidates(hub, candidate))
+    assert pulls(hub, is_candidate) == [pull]
+
+
+def flapping(hub: Hub, marks: str) -> None:
+    """Releases are counted on the ledger, in which the first entry did so."""
+    for record in make_releases({"r1": ENTRIES[0]}, {"r1": marks}):
+        hub.push(BRANCH, {path: text for path, text in with_results(record, {}).files.items() if text})
+
+
+@pytest.mark.parametrize(("marks", "limit", "offers"), [("+-+-", 1, 1), ("++++", 1, 0), ("+-+-", 0, 0)])
+def test_what_flaps_is_offered_for_quarantine_where_the_config_says_so(marks: str, limit: int, offers: int) -> None:
+    config = config_text()
+    assert "open_quarantines: 0" in config
+    hub = Hub(platform_files(ENTRIES, config.replace("open_quarantines: 0", f"open_quarantines: {limit}")))
+    reconciled(hub, surveyed(hub))
+    flapping(hub, marks)
+    reconciled(hub, surveyed(hub))
+    found = pulls(hub, is_quarantine)
+    assert [pull.title for pull in found] == ["Quarantine r1: it flaps"][:offers]
+    assert (QUARANTINES in hub.repository.files(BRANCH)) is bool(offers)
+
+
+def kept(hub: Hub) -> list[tuple[str, str]]:
+    """What is noted to be kept, and by whom."""
+    record = RequestRecord.model_validate_json(hub.repository.files(BRANCH)[REQUESTS], strict=False)
+    return [(item.entry, item.by) for item in record.requests if item.action == "keep"]
+
+
+class Discussed(Hub):
+    """A repository whose issues have comments, too."""
+
+    def __init__(self, files: Any) -> None:
+        super().__init__(files)
+        self.said: dict[int, Pull] = {}
+
+    def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
+        if number not in self.issues or not isinstance(operation, CreateComment):
+            super().apply(number, operation, tree)
+            return
+        self.wait(1)
+        self._comments += 1
+        said = IssueComment(
+            id=self._comments, author=BOT, is_bot=True, body=operation.body, created_at=self.now, updated_at=self.now
+        )
+        self.said.setdefault(number, Pull(number, "", "", BOT)).comments.append(said)
+
+    def comments(self, number: int) -> tuple[IssueComment, ...]:
+        if number not in self.issues:
+            return super().comments(number)
+        return tuple(map(self.reads, self.said[number].comments)) if number in self.said else ()
+
+    def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
+        said = [ThreadComment(number=number, comment=item) for number in self.said for item in self.comments(number)]
+        return (*super().comments_since(moment), *(item for item in said if item.comment.updated_at >= moment))
+
+
+def test_a_box_of_the_dashboard_is_the_word_of_who_ticked_it() -> None:
+    config = config_text(redundancy_floor=1, curators=["cora"], open_evictions=1, group=1)
+    hub = Discussed(platform_files(ENTRIES, config))
+
+    def run(number: int, dry_run: bool = False) -> list[type]:
+        event = replace(EVENT, ticks=Ticks(by="cora", at="2026-11-21T11:00:00Z", number=number, tasks=(task,)))
+        done = reconcile_event(event, surveyed(hub), world_of(hub), hub, lambda _: None, dry_run)
+        return [type(item) for item in done.operations]
+
+    reconciled(hub, surveyed(hub))
+    ((number, body),) = hub.issues.items()
+    (task,) = [task for task in boxes_in(body) if task.action == "keep"]
+    assert task.entry in ("r2", "r3")
+    # Of what is no dashboard nothing is recorded: it may be another bot's.
+    hub.issues[99] = "about something else"
+    for other in (99, 98):
+        run(other)
+        assert (kept(hub), hub.said) == ([], {})
+    assert run(number, dry_run=True)[:2] == [WriteLedger, CreateComment]
+    assert hub.said == {}
+    assert run(number)[:2] == [WriteLedger, CreateComment]
+    assert kept(hub) == [(task.entry, "cora")]
+    assert not [task for task in boxes_in(hub.issues[number]) if task.action == "keep"]
+    # A run that is repeated says nothing twice.
+    assert CreateComment not in run(number)
+    assert len(hub.said[number].comments) == 1
