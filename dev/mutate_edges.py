@@ -352,28 +352,38 @@ class Reach:
 
 
 def reach_of(scratch: Scratch, work: Path) -> dict[str, dict[str, Any]]:
-    """What each test reaches, by its id; measured where it is not known for the files as they are."""
+    """What each test reaches, by its id.
+
+    It is measured where it is not known: a file of tests, what is beside it, or a module that it reaches has changed.
+    """
     root = scratch.root
-    rooms = sorted(path for pattern in ROOMS for path in root.glob(pattern))
-    helpers = sorted(path for path in root.glob("tests/*.py"))
+    now = {
+        path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest()
+        for pattern in (*ROOMS, "tests/**/*.py")
+        for path in root.glob(pattern)
+    }
     found: dict[str, dict[str, Any]] = {}
     for file in sorted(path for pattern in TESTS for path in root.glob(pattern)):
-        beside = sorted(path for path in file.parent.glob("*.py") if not path.name.startswith("test_"))
-        digest = sha256(b"".join(path.read_bytes() for path in (*rooms, *helpers, *beside, file))).hexdigest()[:20]
-        name = file.relative_to(root).as_posix()
-        kept = work / "reach" / f"{name.replace('/', '.')}.{digest}.json"
-        if not kept.exists():
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            for old in kept.parent.glob(f"{name.replace('/', '.')}.*"):
-                old.unlink()
-            began = time.monotonic()
-            code = scratch.run([name], measured=kept)
-            print(f"measured {name}: {code} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        name, folder = file.relative_to(root).as_posix(), file.parent.relative_to(root).as_posix()
+        kept = work / "reach" / f"{name.replace('/', '.')}.json"
+        before: dict[str, Any] = {"rests_on": {"": ""}}
         if kept.exists():
-            imports = imported_by(file.read_text(encoding="utf-8"))
-            found |= {
-                id: {**item, "imports": imports} for id, item in json.loads(kept.read_text(encoding="utf-8")).items()
-            }
+            before = json.loads(kept.read_text(encoding="utf-8"))
+        if any(now.get(path) != digest for path, digest in before["rests_on"].items()):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            measured = scratch.root.parent / "reach.json"
+            began = time.monotonic()
+            code = scratch.run([name], measured=measured)
+            print(f"measured {name}: {code} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+            if code not in (0, 1):
+                continue
+            tests = json.loads(measured.read_text(encoding="utf-8"))
+            reached = {path for item in tests.values() for path in item["lines"]}
+            beside = {path for path in now if path.rpartition("/")[0] in ("tests", folder) and "/test_" not in path}
+            before = {"rests_on": {path: now[path] for path in sorted({name, *reached, *beside})}, "tests": tests}
+            kept.write_text(json.dumps(before), encoding="utf-8")
+        imports = imported_by(file.read_text(encoding="utf-8"))
+        found |= {id: {**item, "imports": imports} for id, item in before["tests"].items()}
     return {name: item for name, item in found.items() if item["passed"]}
 
 
@@ -385,18 +395,27 @@ def imported_by(source: str) -> list[str]:
 
 
 def near(mutant: Mutant, reach: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The tests for ``mutant``: those that reach its line, or that load its module if the line runs with that.
+    """The tests for ``mutant``: those that reach its line, then others of its module's own file of tests.
 
-    First those of the module's own file of tests, and of these the fastest.
+    What a module does when it is loaded, coverage sees of no test: there all count that reach or import the module.
+    Of alike ones, those of the own file are first, and of these the fastest.
     """
-    asked = [name for name, item in reach.items() if mutant.line in item["lines"].get(mutant.path, ())]
-    if not asked:
-        asked = [name for name, item in reach.items() if mutant.path in {*item["lines"], *item["imports"]}]
     own = f"/test_{Path(mutant.path).stem}"
+    ranks: dict[str, tuple[bool, bool, float, str]] = {}
+    for name, item in reach.items():
+        reaches = mutant.line in item["lines"].get(mutant.path, ())
+        if reaches or own in name:
+            ranks[name] = (not reaches, own not in name, float(item["seconds"]), name)
+    if all(not_reached for not_reached, *_ in ranks.values()):
+        ranks |= {
+            name: (True, own not in name, float(item["seconds"]), name)
+            for name, item in reach.items()
+            if mutant.path in {*item["lines"], *item["imports"]}
+        }
     chosen: list[str] = []
     spent = 0.0
-    for name in sorted(asked, key=lambda name: (own not in name, reach[name]["seconds"], name)):
-        spent += float(reach[name]["seconds"])
+    for name in sorted(ranks, key=ranks.__getitem__):
+        spent += ranks[name][2]
         if spent > BUDGET and chosen:
             break
         chosen.append(name)

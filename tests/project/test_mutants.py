@@ -57,11 +57,16 @@ def test_the_fastest_tests_that_reach_a_line_are_asked_as_far_as_there_is_time()
         "slow": {"seconds": BUDGET, "lines": {"a.py": [2]}, "imports": []},
         "fast": {"seconds": 0.1, "lines": {"a.py": [2]}, "imports": []},
         "tests/test_a.py::own": {"seconds": 0.2, "lines": {"a.py": [2]}, "imports": []},
+        "tests/test_a.py::more": {"seconds": 0.0, "lines": {"a.py": [1]}, "imports": []},
         "beside": {"seconds": 0.0, "lines": {"a.py": [1], "b.py": [2]}, "imports": []},
         "names": {"seconds": 0.0, "lines": {"b.py": [2]}, "imports": ["a.py"]},
         "far": {"seconds": 0.0, "lines": {"b.py": [2]}, "imports": ["b.py"]},
     }
     assert near(mutant, reach) == ["tests/test_a.py::own", "fast"]
+    assert near(mutant, {name: reach[name] for name in ("tests/test_a.py::more", "fast")}) == [
+        "fast",
+        "tests/test_a.py::more",
+    ]
     assert near(mutant, {"slow": reach["slow"]}) == ["slow"]
     # What a module does when it is loaded, coverage sees of no test.
     assert near(mutant, {name: reach[name] for name in ("beside", "names", "far")}) == ["beside", "names"]
