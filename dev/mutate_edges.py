@@ -99,6 +99,8 @@ class Mutant:
     after: str
     source: str
     """The line that the change begins in."""
+    within: str = ""
+    """The function around it."""
 
     @property
     def name(self) -> str:
@@ -106,9 +108,9 @@ class Mutant:
         return f"{self.path}:{self.line}: {shown(self.before)} -> {shown(self.after)}   | {self.source}"
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> tuple[str, ...]:
         """What stays the same when other lines change."""
-        return self.path, self.source, shown(self.before), shown(self.after)
+        return self.path, self.within, self.source, shown(self.before), shown(self.after)
 
 
 def shown(text: str) -> str:
@@ -125,10 +127,16 @@ def mutants_of(path: str, source: str) -> list[Mutant]:
         starts.append(starts[-1] + len(row))
     rows = source.splitlines()
     found: dict[tuple[int, int, str], Mutant] = {}
-    for start, end, after in _changes(ast.parse(source), data, starts):
+    tree = ast.parse(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for start, end, after in _changes(tree, data, starts):
         before = data[start:end].decode()
+        if after == before:
+            continue
         line = next(number for number, begin in enumerate(starts) if begin > start)
-        changed = Mutant(path, line, start, end, before, after, rows[line - 1].strip())
+        around = [node for node in functions if node.lineno <= line <= (node.end_lineno or 0)]
+        within = max(around, key=lambda node: node.lineno).name if around else ""
+        changed = Mutant(path, line, start, end, before, after, rows[line - 1].strip(), within)
         found.setdefault((start, end, after), changed)
     return sorted(found.values(), key=lambda item: (item.start, item.end, item.after))
 
@@ -426,7 +434,8 @@ def near(mutant: Mutant, reach: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def known() -> Mapping[tuple[str, ...], str]:
     """Why no test can find a mutant, by its key."""
     rows = json.loads(KNOWN.read_text(encoding="utf-8")) if KNOWN.exists() else []
-    return {(row["path"], row["line"], row["before"], row["after"]): row["reason"] for row in rows}
+    names = ("path", "within", "line", "before", "after")
+    return {tuple(row[name] for name in names): row["reason"] for row in rows}
 
 
 def preload() -> None:

@@ -69,6 +69,7 @@ def test_comments_stay_with_their_keys() -> None:
         "a: 1\nb:\n  - x # on x\n  - y\n",
         "a: 1\nb:\n- x # on x\n- y\n",
         "a: 1\nb:\n    c:\n        - x\n        - y: 2\n          z: 3\n",
+        "a: 1\nb:\n  c:\n  - x\n  - y: 2\n    z: 3\n",
         "a: 1\nb:\n    c:\n      - x\n      - y: 2\n        z: 3\n",
         "a: 1\nb:\n    c:\n    - x\n    - y: 2\n      z: 3\n",
         "a: 1\nb:\n    - x\n    - y: 2\n      z: 3\nc: {d: 1}\n",
