@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
-from bot.ledger.model import BRANCH, CANDIDATES, QUARANTINES, REQUESTS, RequestRecord
+from bot.ledger.events import SET_EVENTS
+from bot.ledger.model import BRANCH, CANDIDATES, QUARANTINES, REQUESTS, Request, RequestRecord
 from bot.reconcile.candidate_plan import LABEL, is_candidate
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.quarantine_plan import is_quarantine
@@ -17,8 +19,8 @@ from bot.report.task_list import Ticks, boxes_in
 from bot.results.ledger_records import with_results
 from tests.extension.builders import make_candidate
 from tests.github.scenes import make_releases
-from tests.reconcile.hub import BOT, Hub, Pull
-from tests.reconcile.runs import config_text, imported, platform_files, text_of
+from tests.reconcile.hub import BOT, MAIN, Hub, Pull
+from tests.reconcile.runs import config_text, imported, platform_files, platform_of, text_of
 from tests.reconcile.test_run import EVENT, reconciled, surveyed, world_of
 
 SCORES = {"sonnet": 0.9, "ballad": 0.8, "ditty": 0.7}
@@ -70,10 +72,14 @@ def test_what_flaps_is_offered_for_quarantine_where_the_config_says_so(marks: st
     assert (QUARANTINES in hub.repository.files(BRANCH)) is bool(offers)
 
 
+def requests_in(hub: Hub) -> list[Request]:
+    """What is noted of what people asked."""
+    return list(RequestRecord.model_validate_json(hub.repository.files(BRANCH)[REQUESTS], strict=False).requests)
+
+
 def kept(hub: Hub) -> list[tuple[str, str]]:
     """What is noted to be kept, and by whom."""
-    record = RequestRecord.model_validate_json(hub.repository.files(BRANCH)[REQUESTS], strict=False)
-    return [(item.entry, item.by) for item in record.requests if item.action == "keep"]
+    return [(item.entry, item.by) for item in requests_in(hub) if item.action == "keep"]
 
 
 class Discussed(Hub):
@@ -130,3 +136,23 @@ def test_a_box_of_the_dashboard_is_the_word_of_who_ticked_it() -> None:
     # A run that is repeated says nothing twice.
     assert CreateComment not in run(number)
     assert len(hub.said[number].comments) == 1
+
+
+def test_what_was_asked_and_has_happened_is_forgotten_and_confirmed() -> None:
+    hub = Hub(platform_files(ENTRIES, config_text(redundancy_floor=3, curators=["cora"])))
+    hub.push("docs", {"README.md": "x"}, start=hub.repository.branches[MAIN])
+    thread = hub.offer("docs", "mara")
+    hub.close_pull(thread)
+    reconciled(hub, surveyed(hub))
+    hub.say(thread.number, "cora", "/incumbent undo r2")
+    reconciled(hub, surveyed(hub))
+    assert [item.action for item in requests_in(hub)] == ["undo"]
+    (pull,) = [pull for pull in hub.pulls.values() if (pull.branch or "").startswith("incumbent/evict/r2-")]
+    hub.merge(pull, "dana", squash=True)
+    reconciled(hub, surveyed(hub))
+    assert requests_in(hub) == []
+    events = [json.loads(line) for line in hub.repository.files(BRANCH)[SET_EVENTS].splitlines()]
+    (settled,) = [item for item in events if item["kind"] == "settled"]
+    assert (settled["entry"], settled["action"]) == ("r2", "undo")
+    grave = platform_of(hub).regression_set.tombstones["r2"]
+    assert (grave.evicted.by, grave.evicted.at) == ("dana", pull.merged_at)
