@@ -64,6 +64,8 @@ def test_a_file_is_read(tree: WorkingTree) -> None:
     assert tree.read("./b//d/../c.txt", LIMITS) == b"b/c.txt"
     assert tree.exists("b/c.txt")
     assert tree.exists("b/d/é f.txt")
+    # A name that no system takes is none of a file.
+    assert tree.exists("x" * 5_000) is False
 
 
 OUTSIDE = [

@@ -86,7 +86,11 @@ def test_reviewed_files_at_fault_fail_the_check_whichever_they_are(path: str) ->
     hub = Hub(platform_files(ENTRIES, config_text()))
     event = offered(hub, {path: "id: ["})
     found = published(hub, event, analysed(hub, event))
-    assert {problem.file for problem in analysed(hub, event).judged.problems} == {path}
+    facts = analysed(hub, event)
+    assert {problem.file for problem in facts.judged.problems} == {path}
+    assert facts.touches == (path.partition("/")[0],)
+    # The facts cross from one job to the other as JSON.
+    assert Analysis.model_validate_json(facts.model_dump_json(), strict=False) == facts
     assert found.result is not None
     assert (found.result.conclusion, found.result.exit_code) == ("failure", 1)
 
