@@ -51,7 +51,7 @@ BUDGET: Final = 8.0
 PATIENCE: Final = 30
 """After so many seconds of processor time, or :data:`WAIT` seconds by the clock, a mutant never ends."""
 
-WAIT: Final = 150.0
+WAIT: Final = 60.0
 
 _BROKEN: Final = 99
 """The exit code of a fork in which pytest could not run."""
