@@ -226,7 +226,7 @@ def test_an_entry_of_a_refused_group_is_suggested_again_alone() -> None:
 
 
 GROUNDS = "1" * 16
-CLOSED_AT, ASKED_AT, AGAIN_AT = (f"2026-11-23T0{hour}:00:00Z" for hour in (8, 9, 10))
+CLOSED_AT, ASKED_AT, AGAIN_AT = (f"2026-11-23T{hour}:00:00Z" for hour in (10, 11, 12))
 
 
 def asked_again(**more: Any) -> Request:
