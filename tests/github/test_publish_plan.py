@@ -690,7 +690,7 @@ def test_a_comment_that_was_edited_before_it_was_read_is_not_followed() -> None:
     id = hub.say("cora", "Thanks!")
     hub.apply(EditComment(id=id, body="/incumbent accept q02"))
     assert reactions(hub.review()) == ["confused"]
-    assert "Repeat it in a new comment" in hub.ours[1]
+    assert "It was edited before it was read, perhaps by another person. Repeat it in a new comment." in hub.ours[1]
 
 
 @pytest.mark.parametrize("body", ["/incumbent acept q02", "/incumbent help"])
@@ -1398,6 +1398,7 @@ def test_a_strangers_commands_cost_one_answer_and_no_commit() -> None:
     commits = hub.commits
     for kind in ("comment", "review", "inline", "comment"):
         hub.say("mallory", "/incumbent accept q02", kind=kind)
+        hub.review()
         hub.say("mallory", "Nice work.")
         hub.review()
     assert (hub.commits, len(hub.ours)) == (commits, 2)

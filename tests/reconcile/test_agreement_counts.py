@@ -100,6 +100,15 @@ def test_what_people_took_out_by_hand_is_looked_for_where_it_was_let_in() -> Non
     assert (found.tally.gone[False], found.tally.people["max"]) == (1, 1)
 
 
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_a_question_of_several_pull_requests_is_one_however_few_events_are_counted_at_once(at_once: int) -> None:
+    files = {
+        f"{number}.jsonl": appended(None, own(number, entry)) for number, entry in ((1, "q1"), (2, "q2"), (3, "q1"))
+    }
+    with mock.patch.object(agreement_counts, "AT_ONCE", at_once):
+        assert Folder(files).count().tally.people == {"max": 2}
+
+
 def test_what_did_not_last_is_kept_apart_by_who_had_spoken_explicitly() -> None:
     counts = EventCounts(tally=Tally(gone=Counter({True: 2, False: 1})), files={})
     assert kept(counts) == counts

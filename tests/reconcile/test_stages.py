@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
+from bot.ledger.counted import AgreementRecord
 from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import BRANCH, CANDIDATES, QUARANTINES, REQUESTS, Request, RequestRecord
+from bot.ledger.model import AGREEMENT, BRANCH, CANDIDATES, QUARANTINES, REQUESTS, Request, RequestRecord
 from bot.reconcile.candidate_plan import LABEL, is_candidate
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.quarantine_plan import is_quarantine
@@ -20,7 +21,7 @@ from bot.results.ledger_records import with_results
 from tests.extension.builders import make_candidate
 from tests.github.scenes import make_releases
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
-from tests.reconcile.runs import config_text, imported, platform_files, platform_of, text_of
+from tests.reconcile.runs import agent_files, config_text, imported, platform_files, platform_of, review, text_of
 from tests.reconcile.test_run import EVENT, reconciled, surveyed, world_of
 
 SCORES = {"sonnet": 0.9, "ballad": 0.8, "ditty": 0.7}
@@ -156,3 +157,26 @@ def test_what_was_asked_and_has_happened_is_forgotten_and_confirmed() -> None:
     assert (settled["entry"], settled["action"]) == ("r2", "undo")
     grave = platform_of(hub).regression_set.tombstones["r2"]
     assert (grave.evicted.by, grave.evicted.at) == ("dana", pull.merged_at)
+
+
+def test_what_people_made_of_verdicts_is_counted_once_and_told() -> None:
+    hub = Hub(platform_files(ENTRIES, config_text(redundancy_floor=3, curators=["cora"])))
+    reconciled(hub, surveyed(hub))
+    ((_, before),) = hub.issues.items()
+    assert AGREEMENT not in hub.repository.files(BRANCH)
+    queries = {"q1": text_of("limerick", {"b": 0.9}), "q2": text_of("haiku", {"a": 0.9})}
+    hub.push("change", agent_files(("acme", "desk"), queries), start=hub.repository.branches[MAIN])
+    pull = hub.offer("change", "acme")
+    review(hub, pull.number)
+    hub.say(pull.number, "cora", "/incumbent reject q1 it is none of ours")
+    review(hub, pull.number)
+    hub.merge(pull, "dana", squash=False)
+    reconciled(hub, surveyed(hub))
+    record = AgreementRecord.model_validate_json(hub.repository.files(BRANCH)[AGREEMENT], strict=False)
+    assert record.people == {"cora": 1, "dana": 1}
+    assert sum(record.answers.values()) == 2
+    ((_, after),) = hub.issues.items()
+    assert after != before
+    counted = hub.repository.files(BRANCH)[AGREEMENT]
+    reconciled(hub, surveyed(hub))
+    assert hub.repository.files(BRANCH)[AGREEMENT] == counted
