@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from bot.github.events import Event, Flow
 from bot.github.git_state import World
 from bot.github.models import OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.publication import Publication
+from bot.ledger.model import BRANCH
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from tests.reconcile.hub import MAIN, Hub
@@ -113,3 +115,21 @@ def test_where_other_branches_are_protected_too_the_run_ends_with_github_s_reaso
     with pytest.raises(ProtectedBranchError, match="rule violations"):
         reconciled(hub, surveyed(hub))
     assert hub.refused == refuses
+
+
+def test_where_a_token_writes_no_head_is_ever_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = merged()
+    inventory = surveyed(hub)
+    hub.push("other", {"README.md": "x"}, start=hub.repository.branches[MAIN])
+    pull = hub.offer("other", "mallory")
+    fetch, asked = hub.repository.fetch, list[str]()
+
+    def recorded(url: str, refs: Mapping[str, str], *more: Any, **named: Any) -> Any:
+        asked.extend(refs.values())
+        return fetch(url, refs, *more, **named)
+
+    monkeypatch.setattr(hub.repository, "fetch", recorded)
+    event = replace(EVENT, pull_request=pull.number, head=pull.head)
+    reconcile_event(event, inventory, world_of(hub), hub, lambda _: None, dry_run=False)
+    assert {f"refs/heads/{MAIN}", f"refs/heads/{BRANCH}"} <= set(asked)
+    assert not [ref for ref in asked if "pull" in ref]
