@@ -306,10 +306,12 @@ def departing_entries(
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
     """The entries whose query is in ``before`` and not in ``after``, in the ``folders`` that differ.
 
-    ``packages`` are those of ``after``, without shared ids; folders that cannot be read are left out.
+    ``packages`` are those of ``after``, without shared ids; folders that cannot be read, or have faults, are left out.
     """
     there = set(submission_folders(after))
-    read = {package.submission.folder for package in packages}
+    read = {package.submission.folder for package in packages if not package.submission.problems}
+    moved = {package.submission.moved_from for package in packages if package.submission.problems}
+    there |= {agent_folder(*place) for place in moved if place is not None}
     sources = {
         id: agent_folder(entry.source.customer, entry.source.agent)
         for id, entry in known.entries.items()
@@ -326,7 +328,7 @@ def departing_entries(
     if not previous:
         return {}
     gone = _present(refuse_shared_ids(previous, known), known) - _present(packages, known)
-    customers = {folder.split("/")[1] for folder in there}
+    customers = {folder.split("/")[1] for folder in submission_folders(after)}
     return {
         id: "source-deleted" if source.split("/")[1] in customers else "customer-left"
         for id, source in sorted(sources.items())

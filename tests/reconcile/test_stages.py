@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from bot.curator.entry import Source
+from bot.curator.file_changes import admit
 from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
 from bot.ledger.counted import AgreementRecord
 from bot.ledger.events import SET_EVENTS
@@ -21,7 +23,16 @@ from bot.results.ledger_records import with_results
 from tests.extension.builders import make_candidate
 from tests.github.scenes import make_releases
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
-from tests.reconcile.runs import agent_files, config_text, imported, platform_files, platform_of, review, text_of
+from tests.reconcile.runs import (
+    agent_files,
+    config_text,
+    folder_of,
+    imported,
+    platform_files,
+    platform_of,
+    review,
+    text_of,
+)
 from tests.reconcile.test_run import EVENT, reconciled, surveyed, world_of
 
 SCORES = {"sonnet": 0.9, "ballad": 0.8, "ditty": 0.7}
@@ -180,3 +191,41 @@ def test_what_people_made_of_verdicts_is_counted_once_and_told() -> None:
     counted = hub.repository.files(BRANCH)[AGREEMENT]
     reconciled(hub, surveyed(hub))
     assert hub.repository.files(BRANCH)[AGREEMENT] == counted
+
+
+DESK = ("acme", "desk")
+OURS = {"q1": text_of("limerick", {"b": 0.9}), "q2": text_of("haiku", {"c": 0.9})}
+
+
+@pytest.mark.parametrize(
+    ("files", "suggested"),
+    [
+        (agent_files(DESK, {"q1": OURS["q1"]}), ["Evict q2: source-deleted"]),
+        # Of what has faults nobody knows what is in it, wherever it is by now.
+        ({f"{folder_of(DESK)}/evals.yaml": "eval_set: ["}, []),
+        ({f"{folder_of(DESK)}/evals.yaml": "eval_set: 1\nqueries:\n- id: q1\n  query: 5\n"}, []),
+        ({f"{folder_of(DESK)}/agent.yaml": None, f"{folder_of(DESK)}/evals.yaml": None}, ["Evict", "Evict"]),
+    ],
+)
+def test_what_left_its_eval_set_is_suggested_unless_that_has_faults(
+    files: dict[str, str | None], suggested: list[str]
+) -> None:
+    hub = Hub({**platform_files([], config_text()), **agent_files(DESK, OURS)})
+    commit = hub.repository.branches[MAIN]
+    entries = [
+        imported(item, text, "2026-01-01T00:00:00Z").model_copy(
+            update={
+                "source": Source(
+                    customer="acme", agent="desk", eval_set=f"{folder_of(DESK)}/evals.yaml", item=item, commit=commit
+                )
+            }
+        )
+        for item, text in OURS.items()
+    ]
+    hub.push(MAIN, {change.path: change.content for change in map(admit, entries)})
+    reconciled(hub, surveyed(hub))
+    assert hub.pulls == {}
+    hub.push(MAIN, files)
+    reconciled(hub, surveyed(hub))
+    titles = sorted(pull.title for pull in hub.pulls.values())
+    assert [title.startswith(words) for title, words in zip(titles, suggested, strict=True)] == [True] * len(suggested)
