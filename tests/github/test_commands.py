@@ -568,6 +568,7 @@ def test_what_is_said_of_entries_is_read_elsewhere() -> None:
         ("correct q01, q03..q04, +a, -b, no such thing", ("q01", "q03", "q04"), "+a -b", "no such thing"),
         ("correct q01: -links", ("q01",), "-links", None),
         ("correct q01 -links: not -b", ("q01",), "-links", "not -b"),
+        ("correct q01 -links: -b does not belong", ("q01",), "-links", "-b does not belong"),
         ("correct q01 +`audio attached` -- it is", ("q01",), "+audio attached", "it is"),
         ("correct q01 +a \u2013 it is", ("q01",), "+a", "it is"),
         ("correct q01 \u2212a", ("q01",), "-a", None),

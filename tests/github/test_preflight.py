@@ -22,7 +22,11 @@ from urllib.parse import parse_qsl
 import pytest
 
 from bot.github import preflight
+from bot.github.check import PullRequestLabel
 from bot.github.events import Event, Flow
+from bot.github.git_state import FOLDERS
+from bot.github.models import CHECK
+from bot.ledger.model import BRANCH, record_path
 from bot.text.digests import digest
 
 HEAD, OTHER = "1" * 40, "2" * 40
@@ -35,6 +39,12 @@ PAGE = 100
 COMPARISON = f"/compare/{'0' * 40}...{HEAD}"
 CHECKS = f"/commits/{HEAD}/check-runs"
 RECORD = "/contents/pull_requests/1.json"
+
+
+def test_what_is_known_here_is_what_the_product_knows() -> None:
+    assert (preflight.PLACES, preflight.CHECK) == (FOLDERS, CHECK)
+    assert all(label.startswith(preflight.LABELS) for label in PullRequestLabel)
+    assert preflight.RECORD.format(12) == f"/contents/{record_path(12)}?ref={BRANCH}"
 
 
 def refused(code: int) -> HTTPError:

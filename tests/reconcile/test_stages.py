@@ -18,6 +18,7 @@ from bot.reconcile.candidate_plan import LABEL, is_candidate
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.quarantine_plan import is_quarantine
 from bot.reconcile.run import reconcile_event
+from bot.reconcile.suggestion_pull_requests import is_offer, is_suggestion
 from bot.report.task_list import Ticks, boxes_in
 from bot.results.ledger_records import with_results
 from tests.extension.builders import make_candidate
@@ -229,3 +230,19 @@ def test_what_left_its_eval_set_is_suggested_unless_that_has_faults(
     reconciled(hub, surveyed(hub))
     titles = sorted(pull.title for pull in hub.pulls.values())
     assert [title.startswith(words) for title, words in zip(titles, suggested, strict=True)] == [True] * len(suggested)
+
+
+@pytest.mark.parametrize(("admissions", "pushes"), [("commit", True), ("pull-request", False), ("by-hand", False)])
+def test_a_tombstone_is_confirmed_by_a_push_where_the_bot_may(admissions: str, pushes: bool) -> None:
+    """No pull request is opened for this alone."""
+    hub = Hub(platform_files(ENTRIES, config_text(redundancy_floor=1, admissions=admissions)))
+    reconciled(hub, surveyed(hub))
+    (pull, *_) = pulls(hub, is_suggestion)
+    hub.merge(pull, "dana", squash=True)
+    before = hub.repository.branches[MAIN]
+    reconciled(hub, surveyed(hub))
+    graves = platform_of(hub).regression_set.tombstones.values()
+    assert [grave.evicted.by for grave in graves] == [("dana" if pushes else None)] * len(graves)
+    assert len(graves) > 0
+    assert (hub.repository.branches[MAIN] != before) is pushes
+    assert pulls(hub, is_offer) == []
