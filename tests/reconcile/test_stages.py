@@ -9,11 +9,23 @@ from typing import Any
 import pytest
 
 from bot.curator.entry import Source
-from bot.curator.file_changes import admit
+from bot.curator.file_changes import admit, render
+from bot.curator.store import entry_path
 from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
 from bot.ledger.counted import AgreementRecord
 from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import AGREEMENT, BRANCH, CANDIDATES, QUARANTINES, REQUESTS, Request, RequestRecord
+from bot.ledger.model import (
+    AGREEMENT,
+    BRANCH,
+    CANDIDATES,
+    QUARANTINES,
+    REQUESTS,
+    RUNS,
+    Request,
+    RequestRecord,
+    RunRecord,
+)
+from bot.ledger.store import record_text
 from bot.reconcile.candidate_plan import LABEL, is_candidate
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.quarantine_plan import is_quarantine
@@ -246,3 +258,19 @@ def test_a_tombstone_is_confirmed_by_a_push_where_the_bot_may(admissions: str, p
     assert len(graves) > 0
     assert (hub.repository.branches[MAIN] != before) is pushes
     assert pulls(hub, is_offer) == []
+
+
+@pytest.mark.parametrize("noted", ["as it is", "a commit that is gone", None])
+def test_who_changes_the_set_by_hand_is_noted_once_whatever_was_noted_before(noted: str | None) -> None:
+    hub = Hub(platform_files(ENTRIES, config_text(redundancy_floor=3)))
+    reconciled(hub, surveyed(hub))
+    if noted != "as it is":
+        runs = RunRecord(noted=None if noted is None else "9" * 40)
+        hub.push(BRANCH, {RUNS: record_text(runs)})
+    pinned = render(ENTRIES[0].model_copy(update={"pin": "an audit wants it"}))
+    commit = hub.push(MAIN, {entry_path("r1"): pinned, entry_path("r3"): None}, author="dana")
+    for _ in range(2):
+        reconciled(hub, surveyed(hub))
+        lines = hub.repository.files(BRANCH)[SET_EVENTS].splitlines()
+        (event,) = [item for item in map(json.loads, lines) if item["kind"] == "changed-by-hand"]
+        assert (event["by"], event["commit"], event["changed"], event["removed"]) == ("dana", commit, ["r1"], ["r3"])
