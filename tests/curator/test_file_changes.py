@@ -703,6 +703,32 @@ def test_a_plan_that_is_found_is_finished_if_only_that_is_left(
     assert not folder.exists()
 
 
+def test_what_cannot_be_finished_says_so_and_is_finished_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, wanted = (hashlib.sha256(text).hexdigest() for text in (b"before", b"after"))
+    steps = [{"path": f"set/{n}", "before": before, "after": wanted, "aside": f"new-{n}"} for n in range(2)]
+    folder = tmp_path / ".incumbent"
+    folder.mkdir()
+    (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+    (folder / "new-1").write_text("after")
+    (tmp_path / "set").mkdir()
+    for number, text in enumerate(("after", "before")):
+        (tmp_path / "set" / str(number)).write_text(text)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        with pytest.raises(
+            OutsideError, match=r"could not be finished: .*No space left.*; fix that, and run this again"
+        ):
+            settle(tmp_path)
+    assert not was_changed(tmp_path)
+    assert (folder / "plan.json").exists()
+    assert settle(tmp_path) == FINISHED
+    assert (tmp_path / "set" / "1").read_text() == "after"
+
+
 def test_a_plan_that_is_found_changes_nothing_outside(repository: Path) -> None:
     outside = repository.parent / "outside"
     outside.write_text("before")
