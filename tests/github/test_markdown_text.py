@@ -48,6 +48,8 @@ def test_all_other_elements_hide_what_is_in_them(tag: str) -> None:
         f"<del>x</del>\n\n{LINE}",
         f"<ul>\n<li>\n\nx\n\n<li>\n\n{LINE}\n\n</ul>",
         f"<div><p>x</div>\n\n{LINE}",
+        f"<ul hidden>\n\n<li>x\n\n</ul>\n\n{LINE}",
+        f"<div hidden>\n\n<p>x\n\n</div>\n\n{LINE}",
         f"</details>\n\n{LINE}",
         f"a $1 and a ~ b\n\n{LINE}",
         f"x $\n{LINE}\n$ y",

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from bot.errors import OutsideError
-from bot.github.client import ProtectedBranchError
+from bot.github.client import TRIES, LostRaceError, ProtectedBranchError
 from bot.github.events import Event, Flow
 from bot.github.git_state import World
 from bot.github.models import OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.publication import Publication
 from bot.ledger.model import BRANCH
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
+from bot.reconcile.run import ROUNDS, reconcile_event, survey_event
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import Reader, agent_files, config_text, platform_files, review, text_of
 
@@ -115,6 +115,40 @@ def test_where_other_branches_are_protected_too_the_run_ends_with_github_s_reaso
     with pytest.raises(ProtectedBranchError, match="rule violations"):
         reconciled(hub, surveyed(hub))
     assert hub.refused == refuses
+
+
+class Forgetful(Hub):
+    """A repository in which some writes leave no trace."""
+
+    forgets: tuple[type, ...] = ()
+
+    def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
+        if isinstance(operation, self.forgets):
+            self.written.append(operation)
+        else:
+            super().apply(number, operation, tree)
+
+
+def test_a_run_whose_writes_do_not_stay_ends_and_says_so() -> None:
+    hub = merged(Forgetful)
+    hub.forgets = (WriteLedger,)
+    with pytest.raises(OutsideError, match="what is written does not stay; run `incumbent doctor`"):
+        reconciled(hub, surveyed(hub))
+    assert sum(isinstance(item, WriteLedger) for item in hub.written) == ROUNDS + TRIES
+
+
+def test_a_run_that_loses_every_race_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = merged()
+    inventory = surveyed(hub)
+    waits: list[int] = []
+
+    def lost(*_: object) -> None:
+        raise LostRaceError("the branch has moved")
+
+    monkeypatch.setattr(hub, "apply", lost)
+    with pytest.raises(OutsideError, match="other runs kept writing; run this one again"):
+        reconcile_event(EVENT, inventory, world_of(hub), hub, waits.append, dry_run=False)
+    assert waits == list(range(1, TRIES + 1))
 
 
 def test_where_a_token_writes_no_head_is_ever_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
