@@ -181,6 +181,13 @@ def test_what_was_asked_and_has_happened_is_forgotten_and_confirmed() -> None:
     assert (settled["entry"], settled["action"]) == ("r2", "undo")
     grave = platform_of(hub).regression_set.tombstones["r2"]
     assert (grave.evicted.by, grave.evicted.at) == ("dana", pull.merged_at)
+    # What the same run does is forgotten in it as well.
+    hub.say(thread.number, "cora", "/incumbent restore r2")
+    reconciled(hub, surveyed(hub))
+    assert "r2" in platform_of(hub).regression_set.entries
+    assert requests_in(hub) == []
+    last = json.loads(hub.repository.files(BRANCH)[SET_EVENTS].splitlines()[-1])
+    assert (last["kind"], last["entry"], last["action"]) == ("settled", "r2", "restore")
 
 
 def test_what_people_made_of_verdicts_is_counted_once_and_told() -> None:
