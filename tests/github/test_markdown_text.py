@@ -53,6 +53,7 @@ def test_all_other_elements_hide_what_is_in_them(tag: str) -> None:
         f"</details>\n\n{LINE}",
         f"a $1 and a ~ b\n\n{LINE}",
         f"x $\n{LINE}\n$ y",
+        f"x $<br>\n{LINE}\nb$ y",
         f"x $$a$$ y\n\n{LINE}\n\n$b$",
         f"&lt;details>\n\n{LINE}",
         f"a\n{LINE}\nb",

@@ -318,7 +318,7 @@ def test_what_a_bot_closed_is_raised_again_until_people_close_it(kept: bool) -> 
         world.branches = {}
     found, world.found = world.found, ()  # the job that looked for candidates knew it by the ledger
     assert kinds(world.step()) == [WriteLedger]
-    assert world.record.raised == {}
+    assert (world.record.raised, world.record.heads) == ({}, {})
     world.found = found
     assert kinds(world.step()) == ([OpenPullRequest] if kept else [PushBranch, OpenPullRequest])
     world.open = [replace(pull, number=21) for pull in world.open]

@@ -201,6 +201,14 @@ def test_nothing_joins_what_people_review_or_what_is_full(reason: str) -> None:
     assert "spare9" in world.proposals
 
 
+@pytest.mark.parametrize(("limit", "joins"), [(1, True), (5, False)])
+def test_a_newcomer_joins_only_where_there_is_no_room_for_one_of_its_own(limit: int, joins: bool) -> None:
+    world = started()
+    world.platform = platform(spare("spare9"), open_evictions=limit)
+    assert ("spare9" in group_in(world).entries) is joins
+    assert "spare9" in {id for item in world.desired.proposals for id in item.entries}
+
+
 def test_a_stale_branch_is_brought_up_to_date_with_a_merge() -> None:
     world = started()
     branch = world.open[0].branch or ""
