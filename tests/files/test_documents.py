@@ -260,9 +260,11 @@ def test_as_many_values_as_the_limit_says_are_read_and_not_one_more(parser: Pars
 
 @pytest.mark.parametrize("anchored", ["x" * 100, f"[{'x' * 50}, {'y' * 50}]", f"[[{'x' * 99}], y]"])
 def test_aliases_repeat_as_many_characters_as_the_limit_says_and_not_one_more(anchored: str) -> None:
-    text = f"- &a {anchored}\n" + "- *a\n" * 4
-    assert yaml_data(text) == parse_yaml(text.encode(), "f", ReadingLimits(500, 5, 60)).data
-    assert "more than the limit of 499 characters" in fault(parse_yaml, text, ReadingLimits(499, 5, 60)).message
+    for before, size in (("", 500), (f"- {'z' * 50}\n", 550)):
+        text = f"{before}- &a {anchored}\n" + "- *a\n" * 4
+        assert yaml_data(text) == parse_yaml(text.encode(), "f", ReadingLimits(size, 5, 60)).data
+        fewer = fault(parse_yaml, text, ReadingLimits(size - 1, 5, 60))
+        assert f"more than the limit of {size - 1} characters" in fewer.message
 
 
 def test_limits_that_are_set_too_high_end_in_an_error_all_the_same() -> None:
