@@ -285,6 +285,10 @@ def test_what_the_bot_itself_took_out_is_not_kept_by_people() -> None:
         ({entry_path("spare2"): "x"}, "failure"),
         ({tombstone_path("spare1"): "x"}, "failure"),
         ({"config/curation.yaml": "x"}, "failure"),
+        ({"taxonomy/taxonomy.yaml": "x"}, "failure"),
+        ({"eval_sets/acme/desk/evals.yaml": "x"}, "failure"),
+        ({".github/workflows/x.yml": "x"}, "failure"),
+        ({"docs/taxonomy/x.md": "x"}, "success"),
     ],
 )
 def test_any_part_passes_and_nothing_else(extra: dict[str, str], conclusion: str) -> None:
