@@ -64,7 +64,7 @@ fuzz:  ## fuzz the readers with coverage: make fuzz SECONDS=600; Linux and Pytho
 	@sh dev/setup.sh dev
 	@SECONDS_TO_RUN=$(SECONDS) sh dev/fuzz.sh $(ARGS)
 
-mutate:  ## whether tests fail for each small change of the rules that decide (hours); make mutate ARGS="--sample 100"
+mutate:  ## whether tests fail for each small change of the rules that decide (hours); make mutate ARGS="--sample 100"; ARGS="--edges --sample 500" at the edges
 	@sh dev/setup.sh dev
 	@sh dev/mutate.sh $(ARGS)
 

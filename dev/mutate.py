@@ -1,9 +1,10 @@
 """Change the rules that decide, one place at a time, and see whether a test fails (`make mutate`).
 
 mutmut makes the changes ("mutants") in `bot/consolidator`, `bot/rater` and `bot/curator`, and runs on each the tests of
-those rooms that reach the changed function, in a copy of the tree in `mutants/`.  All of them take hours; `--sample`
-draws some.  The score is the share that a test fails for, or that never ends.  Exit codes: 0 the floor is reached;
-1 it is not; 2 mutmut could not run.
+those rooms that reach the changed function, in a copy of the tree in `mutants/`.  With `--edges` they are made in what
+reads and writes at the edges instead (:mod:`dev.mutate_edges`).  All of them take hours; `--sample` draws some.  The
+score is the share that a test fails for, or that never ends.  Exit codes: 0 the floor is reached; 1 it is not; 2 the
+mutants could not be tried.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from typing import Final
 
 import numpy as np
 
+from dev.mutate_edges import try_mutants
+
 FLOOR: Final = 90.0
 """The least score, in percent."""
 
 FOUND: Final = ("killed", "timeout", "segfault")
 """What mutmut calls a mutant that was found."""
 
-UNTRIED: Final = ("not checked", "skipped", "check was interrupted by user")
+UNTRIED: Final = ("not checked", "skipped", "equivalent", "check was interrupted by user")
 
 FIRST: Final = "bot.rater.similarity.*"
 """A few mutants: all are made, and the tests timed, before these are tried."""
@@ -56,8 +59,8 @@ def report(found: Mapping[str, str], floor: float) -> int:
     print("\n".join(f"{status:12} {name}" for name, status in sorted(found.items()) if status not in FOUND))
     print(f"{', '.join(f'{count} {status}' for status, count in counts.most_common())}")
     reached = score(found)
-    print(f"{reached:.1f} % of {len(found)} mutants were found; the floor is {floor:g} %")
-    print("`.venv/bin/python -m mutmut show NAME` shows one (with PYTHONPATH as dev/mutate.sh sets it)")
+    tried = sum(status not in UNTRIED for status in found.values())
+    print(f"{reached:.1f} % of {tried} mutants were found; the floor is {floor:g} %")
     return 0 if reached >= floor else 1
 
 
@@ -68,7 +71,18 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="the seed of the sample (1)")
     parser.add_argument("--processes", type=int, metavar="N", help="so many at once (one for each processor)")
     parser.add_argument("--floor", type=float, default=FLOOR, help=f"the least score, in percent ({FLOOR:g})")
+    parser.add_argument("--edges", action="store_true", help="mutants of the edges")
+    parser.add_argument("--only", action="append", default=[], metavar="PATH", help="of the edges, files that begin so")
     asked = parser.parse_args(words)
+    if asked.edges:
+        return report(try_mutants(asked.sample, asked.seed, asked.only), asked.floor)
+    code = try_core(asked)
+    print("`.venv/bin/python -m mutmut show NAME` shows one (with PYTHONPATH as dev/mutate.sh sets it)")
+    return code
+
+
+def try_core(asked: argparse.Namespace) -> int:
+    """Try mutants of the core with mutmut; the exit code."""
     many = ["--max-children", str(asked.processes)] if asked.processes else []
     if asked.sample is None:
         mutmut("run", *many)

@@ -5,6 +5,12 @@ set -eu
 unset CDPATH
 cd "$(dirname "$0")/.."
 
+# A mutant that never ends may fill the memory first: 8 GB are enough for any other.  Not every system knows this limit.
+ulimit -v 8000000 2>/dev/null || true
+case " $* " in
+*" --edges "*) exec .venv/bin/python -m dev.mutate "$@" ;;
+esac
+
 packages=build/mutation/packages
 if ! cmp -s requirements/mutation.txt "$packages/installed.txt"; then
     rm -rf "$packages"
@@ -12,6 +18,4 @@ if ! cmp -s requirements/mutation.txt "$packages/installed.txt"; then
         --target "$packages" --requirement requirements/mutation.txt || exit 2
     cp requirements/mutation.txt "$packages/installed.txt"
 fi
-# A mutant that never ends may fill the memory first: 8 GB are enough for any other.  Not every system knows this limit.
-ulimit -v 8000000 2>/dev/null || true
 PYTHONPATH=$(pwd)/$packages exec .venv/bin/python -m dev.mutate "$@"

@@ -119,10 +119,12 @@ def departing(
     """The entries whose query leaves the eval sets by ``changes`` of the file that it was in.
 
     ``submissions`` are what was read of the head, and ``agents`` its agents' folders: of one that is there and was not
-    read nobody knows.  Imported entries had no query here.
+    read, or was read with faults, nobody knows.  Imported entries had no query here.
     """
     changed = {path for change in changes for path in (change.path, change.before)}
-    unread = set(agents).difference(submission.folder for submission in submissions)
+    faulty = [submission for submission in submissions if submission.problems]
+    unread = set(agents).difference(submission.folder for submission in submissions if not submission.problems)
+    unread |= {agent_folder(*each.moved_from) for each in faulty if each.moved_from is not None}
     found = settle(submissions, known)
     present = {item.id for item in (*found.settled.values(), *found.edited.values())}
     customers = {folder.split("/")[1] for folder in agents}

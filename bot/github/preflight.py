@@ -74,6 +74,7 @@ class Hub:
             except HTTPError as error:
                 if error.code != 429 and error.code < 500:
                     raise
+                error.close()
             except (URLError, TimeoutError, ConnectionError):
                 pass
             time.sleep(pause)
@@ -90,9 +91,10 @@ class Hub:
         try:
             self.ask(path)
         except HTTPError as error:
-            if error.code == 404:
-                return False
-            raise
+            if error.code != 404:
+                raise
+            error.close()
+            return False
         return True
 
 

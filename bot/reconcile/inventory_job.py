@@ -43,6 +43,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.submission import (
     EVAL_SETS,
     Package,
+    agent_folder,
     read_package,
     refuse_shared_ids,
     submission_folders,
@@ -266,16 +267,20 @@ def _departed(
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
     """The entries, in R or in line, whose query has gone from the eval sets.
 
-    ``folders`` are those of the eval sets.  Of what was not read, or never was here, nobody knows.
+    ``folders`` are those of the eval sets.  Of what was not read, was read with faults, or never was here, nobody
+    knows.
     """
     known = platform.regression_set
+    faulty = [package.submission for package in packages if package.submission.problems]
+    unknown = {*unread, *(item.folder for item in faulty)}
+    unknown |= {agent_folder(*item.moved_from) for item in faulty if item.moved_from is not None}
     found = settle([package.submission for package in packages], known)
     present = {item.id for item in (*found.settled.values(), *found.edited.values())}
     customers = {folder.split("/")[1] for folder in folders}
     departed: dict[str, Literal["source-deleted", "customer-left"]] = {}
     for id, entry in sorted({**known.waiting, **known.entries}.items()):
         source = entry.source
-        if id in present or source is None or folder_of(source) in unread:
+        if id in present or source is None or folder_of(source) in unknown:
             continue
         if _was_here(source, store):
             departed[id] = "source-deleted" if source.customer in customers else "customer-left"

@@ -294,7 +294,7 @@ class _Run:
 
         Raise :class:`_MovedOnError` if they do not hold there any more.
         """
-        inventory, store = self._confirmed or self._inventory, self._world.store
+        inventory, store = self._inventory, self._world.store
         if inventory.repository != self._event.repository:
             raise OutsideError("the inventory is not of this repository's default branch")
         if inventory.base == commit:

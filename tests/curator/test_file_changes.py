@@ -243,6 +243,10 @@ def test_an_edit_keeps_the_look_of_mappings_in_lists_but_follows_the_order_of_th
 def test_a_file_is_a_block_and_what_is_short_in_it_is_on_one_line() -> None:
     wide = {"x": "a" * 120}
     assert as_yaml({"a": {"b": [1, 2]}, "c": wide}) == f"a: {{b: [1, 2]}}\nc:\n  x: {'a' * 120}\n"
+    assert as_yaml({"a": 1}) == "a: 1\n"
+    # Short is what has 110 characters as Python writes it, brackets and quotes included.
+    assert as_yaml({"a": ["b" * 106]}) == f"a: [{'b' * 106}]\n"
+    assert as_yaml({"a": ["b" * 107]}) == f"a:\n  - {'b' * 107}\n"
 
 
 def test_a_file_ends_in_one_line_break_and_has_only_such() -> None:
@@ -260,6 +264,7 @@ def test_admitting_waiting_and_stopping_to_wait_name_their_files() -> None:
     assert changes.admit(entry) == FileChange("regression_set/r.yaml", render(entry))
     assert changes.let_wait(entry) == FileChange("regression_set/waiting/r.yaml", render(entry))
     assert changes.stop_waiting("r") == FileChange("regression_set/waiting/r.yaml", None)
+    assert [changes.admit(entry).change, changes.stop_waiting("r").change] == ["write", "delete"]
     by_hand = "# kept\n" + render(entry)
     assert changes.admit(entry, by_hand).content == by_hand
 
@@ -350,13 +355,18 @@ def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path, m
 )
 def test_nothing_is_written_of_the_set_that_could_not_be_read_again(path: str, repository: Path) -> None:
     before = tree(repository)
-    for content in ("id: [", render(make_entry("other", {}))):
+    entry = make_entry("r", {})
+    tombstone = Tombstone(id="r", evicted=Evicted(reason="x"), restore="x", entry=entry)
+    right, wrong = (tombstone, entry) if "evicted" in path else (entry, tombstone)
+    for content in ("id: [", render(make_entry("other", {})), render(wrong)):
         with pytest.raises(InputError) as error:
             apply([*PLAN, FileChange(path, content)], repository)
         assert {problem.file for problem in error.value.problems} == {path}
     assert tree(repository) == before
     apply([FileChange("regression_set/README.md", "id: ["), FileChange("set/r.yaml", "id: [")], repository)
     assert tree(repository) == {**before, "regression_set/README.md": b"id: [", "set/r.yaml": b"id: ["}
+    apply([FileChange(path, render(right))], repository)
+    assert tree(repository)[path] == render(right).encode()
 
 
 def test_an_empty_plan_touches_nothing(repository: Path) -> None:
@@ -691,6 +701,32 @@ def test_a_plan_that_is_found_is_finished_if_only_that_is_left(
     assert settle(tmp_path) == said
     assert list(tree(tmp_path).values()) == [text.encode() for text in after]
     assert not folder.exists()
+
+
+def test_what_cannot_be_finished_says_so_and_is_finished_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, wanted = (hashlib.sha256(text).hexdigest() for text in (b"before", b"after"))
+    steps = [{"path": f"set/{n}", "before": before, "after": wanted, "aside": f"new-{n}"} for n in range(2)]
+    folder = tmp_path / ".incumbent"
+    folder.mkdir()
+    (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+    (folder / "new-1").write_text("after")
+    (tmp_path / "set").mkdir()
+    for number, text in enumerate(("after", "before")):
+        (tmp_path / "set" / str(number)).write_text(text)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        with pytest.raises(
+            OutsideError, match=r"could not be finished: .*No space left.*; fix that, and run this again"
+        ):
+            settle(tmp_path)
+    assert not was_changed(tmp_path)
+    assert (folder / "plan.json").exists()
+    assert settle(tmp_path) == FINISHED
+    assert (tmp_path / "set" / "1").read_text() == "after"
 
 
 def test_a_plan_that_is_found_changes_nothing_outside(repository: Path) -> None:

@@ -157,12 +157,17 @@ def test_whom_it_displaces_is_named_by_the_entry_also_where_that_enters_with_it(
     assert [entry.admitted.displaces for entry in staging.admitted] == [(), ("entry-q1",)]
 
 
-def test_whom_it_displaces_in_the_set_is_named_by_its_id() -> None:
-    standing = SetState(ids=("q2",), edited={}, texts={})
-    _, staging = staged(
-        make_candidate("q1", {"a": 0.9}), standing=standing, residents=(resident("q2", {"a": 0.6}),), redundancy_floor=1
-    )
-    assert [entry.admitted.displaces for entry in staging.admitted] == [("q2",)]
+@pytest.mark.parametrize("ids", [("q2",), ()], ids=["in the set", "in line"])
+@pytest.mark.parametrize("others", [(), ("q2",)], ids=["alone", "beside a query of that name"])
+def test_whom_it_displaces_in_the_set_is_named_by_its_id(ids: tuple[str, ...], others: tuple[str, ...]) -> None:
+    better = make_candidate("q1", {"a": 0.9})
+    verdicts = run_cycle([better.scored], (resident("q2", {"a": 0.6}),), make_config(redundancy_floor=1))
+    plan = plan_admissions(verdicts, 0, make_config().ceiling)
+    candidates = {"q1": better, **{id: make_candidate(id, {"b": 0.9}) for id in others}}
+    staging = stage(plan, (), candidates, SetState(ids=ids, edited={}, texts={}), TAXONOMY, IDENTITY, NOW)
+    # A query that has become an entry in this cycle is named by its entry; one that is in the set already is not it.
+    named = "entry-q2" if others and not ids else "q2"
+    assert [entry.admitted.displaces for entry in staging.admitted] == [(named,)]
 
 
 def waiting_entry(id: str, scores: dict[str, float], **admitted: Any) -> Entry:

@@ -19,13 +19,10 @@ from urllib.parse import parse_qs, quote
 import pytest
 
 from bot.github import preflight
-from bot.github.check import PullRequestLabel
 from bot.github.events import Event, Flow
-from bot.github.git_state import FOLDERS
-from bot.github.governing import PLACES
 from bot.github.models import CHECK
 from bot.github.publication import CiOutput
-from bot.ledger.model import BRANCH, record_path
+from bot.ledger.model import BRANCH
 from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, OUTSIDER
 from tests.e2e.harness.workflow import Workflow
@@ -84,12 +81,6 @@ def needed(look: Look, name: str, payload: Mapping[str, Any]) -> tuple[bool, boo
     """Whether each of the jobs has to run."""
     found = [look(step, name, payload)["needed"] for step in ("analyse", "publish")]
     return found[0] != "false", found[1] != "false"
-
-
-def test_what_is_known_here_is_what_the_product_knows() -> None:
-    assert (PLACES, preflight.CHECK) == (FOLDERS, CHECK)
-    assert all(label.startswith(preflight.LABELS) for label in PullRequestLabel)
-    assert preflight.RECORD.format(12) == f"/contents/{record_path(12)}?ref={BRANCH}"
 
 
 def test_a_pull_request_of_nothing_of_ours_gets_its_check_and_no_more(platform: World, look: Look) -> None:

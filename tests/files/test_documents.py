@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, as_list, as_mapping, decode, parse, parse_json, parse_yaml
+from bot.files.documents import Data, Document, Parsed, as_list, as_mapping, decode, parse, parse_json, parse_yaml
 from bot.files.snapshot import ReadingLimits
 
 LIMITS = ReadingLimits(file_bytes=100_000, nesting_depth=20, nodes=1_000)
@@ -234,6 +234,37 @@ def test_aliases_in_moderation_are_read() -> None:
 @pytest.mark.parametrize("text", ["[" + "1," * 1_000 + "1]", "a:\n" + "- 1\n" * 1_000, "{" + "a, " * 500 + "}"])
 def test_yaml_with_too_many_values_is_refused(text: str) -> None:
     assert "more than 1,000 values" in fault(parse_yaml, text).message
+
+
+@pytest.mark.parametrize(
+    ("parser", "text", "count"),
+    [
+        (parse_yaml, "- 1\n" * 19, 20),
+        (parse_yaml, "".join(f"key{n}: value\n" for n in range(10)), 21),
+        (parse_yaml, "- &a [1, 2, 3]\n" + "- *a\n" * 4, 1 + 5 * 4),
+        (parse_yaml, "- &a {b: 1, c: [2]}\n" + "- *a\n" * 4, 1 + 5 * 6),
+        (parse_yaml, "- &a word\n" + "- *a\n" * 8, 1 + 9),
+        (parse_yaml, "- &a [&b [1], *b]\n- *a\n- *b\n- *a\n", 1 + 3 * 5 + 2),
+        (parse_json, "[" + "1," * 18 + "1]", 20),
+        (parse_json, '{"a": 1, "b": [2, {"c": 3}]}', 1 + 2 + 2 + 1 + 3),
+        (parse_json, "[[], {}, [[]], {}]", 1 + 1 + 1 + 2 + 1),
+        (parse_json, '["a,b:[{", "", [true, null]]', 1 + 2 + 3),
+    ],
+)
+def test_as_many_values_as_the_limit_says_are_read_and_not_one_more(parser: Parser, text: str, count: int) -> None:
+    limits = ReadingLimits(file_bytes=1_000, nesting_depth=5, nodes=count)
+    assert parser(text.encode(), "f", limits).data
+    fewer = ReadingLimits(file_bytes=1_000, nesting_depth=5, nodes=count - 1)
+    assert f"more than {count - 1} values" in fault(parser, text, fewer).message
+
+
+@pytest.mark.parametrize("anchored", ["x" * 100, f"[{'x' * 50}, {'y' * 50}]", f"[[{'x' * 99}], y]"])
+def test_aliases_repeat_as_many_characters_as_the_limit_says_and_not_one_more(anchored: str) -> None:
+    for before, size in (("", 500), (f"- {'z' * 50}\n", 550)):
+        text = f"{before}- &a {anchored}\n" + "- *a\n" * 4
+        assert yaml_data(text) == parse_yaml(text.encode(), "f", ReadingLimits(size, 5, 60)).data
+        fewer = fault(parse_yaml, text, ReadingLimits(size - 1, 5, 60))
+        assert f"more than the limit of {size - 1} characters" in fewer.message
 
 
 def test_limits_that_are_set_too_high_end_in_an_error_all_the_same() -> None:
@@ -532,6 +563,27 @@ def test_data_of_another_shape_is_walked_as_if_empty() -> None:
     assert as_mapping([1]) == as_mapping(None) == {}
     assert as_list([1]) == [1]
     assert as_list({"a": 1}) == as_list("abc") == []
+
+
+def test_a_value_knows_its_place_and_what_it_is() -> None:
+    text = '{"a": [1, {"b c": " x "}, null],\n "d": {"e": 2}}'
+    root = Parsed("a/f.json", parse_json(text.encode(), "shown/f.json", LIMITS)).root
+    assert (str(root), root.name, root.is_mapping, root.is_list, root.text) == ("shown/f.json", "", True, False, "")
+    listed = root["a"]
+    assert (listed.is_list, listed.is_mapping, [item.data for item in listed.items]) == (
+        True,
+        False,
+        [1, {"b c": " x "}, None],
+    )
+    inner = listed.items[1]["b c"]
+    assert (inner.name, str(inner), inner.text) == ("a[1]['b c']", "shown/f.json: a[1]['b c']", "x")
+    assert [item.absent for item in listed.items] == [False, False, True]
+    assert [(key, value.name, value.line) for key, value in root.entries] == [("a", "a", 1), ("d", "d", 2)]
+    assert (root["d"]["e"].name, root["d"].has("e"), root["d"].has("f"), listed.has("a")) == ("d.e", True, False, False)
+    # Of another shape, nothing is there.
+    assert (root.items, listed.entries, listed["a"].absent, root["d"]["e"].text) == ((), (), True, "")
+    problem = root["d"].problem("wrong", "mend it")
+    assert problem == Problem("shown/f.json", 2, "wrong", "mend it")
 
 
 def test_problems_are_printed_without_what_would_move_a_cursor() -> None:

@@ -58,6 +58,8 @@ def test_values_of_all_lines_count_together_and_each_line_as_one_more() -> None:
     values, problems = lines("[1]\n" * 30)
     assert len(values) == 16
     assert [number for number, _ in problems] == [17]
+    assert [len(found) for found in lines("[1,1,1]\n" * 10)] == [10, 0]
+    assert [len(found) for found in lines("[1,1,1]\n" * 11)] == [10, 1]
 
 
 def test_reading_ends_after_many_broken_lines() -> None:
@@ -65,6 +67,8 @@ def test_reading_ends_after_many_broken_lines() -> None:
     assert values == []
     assert len(problems) == 51
     assert problems[-1] == (51, "too many lines cannot be read; what follows was not looked at")
+    values, problems = lines("{\n" * 49 + "1\n")
+    assert (values, len(problems)) == ([(1, 50)], 49)
 
 
 @given(st.lists(st.text(max_size=5) | st.integers() | st.none() | st.lists(st.booleans(), max_size=2), max_size=8))

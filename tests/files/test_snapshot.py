@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem
-from bot.files.snapshot import ByteBudgetSnapshot, ReadingLimits, WorkingTree, normal_path
+from bot.files.snapshot import (
+    ByteBudgetSnapshot,
+    EmptySnapshot,
+    Overlay,
+    ReadingLimits,
+    WorkingTree,
+    normal_path,
+    path_beside,
+)
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)
 
@@ -56,6 +64,8 @@ def test_a_file_is_read(tree: WorkingTree) -> None:
     assert tree.read("./b//d/../c.txt", LIMITS) == b"b/c.txt"
     assert tree.exists("b/c.txt")
     assert tree.exists("b/d/é f.txt")
+    # A name that no system takes is none of a file.
+    assert tree.exists("x" * 5_000) is False
 
 
 OUTSIDE = [
@@ -185,3 +195,43 @@ def test_no_more_is_read_of_a_folder_than_its_ration_and_each_file_counts_once(t
     with pytest.raises(InputError, match="more than the limit of 10 bytes"):
         folder.read("b", LIMITS)
     assert (folder.paths(), folder.links(), folder.exists("b")) == (("a", "b", "c"), (), True)
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("b.md", "x/b.md"),
+        (" ./b.md ", "x/b.md"),
+        ("../b.md", "b.md"),
+        ("..\\b.md", "b.md"),
+        ("../../b.md", None),
+        ("/b.md", None),
+        ("//host/b.md", None),
+        ("https://host/b.md", None),
+        ("mailto:a", None),
+    ],
+)
+def test_a_reference_is_read_beside_the_file_that_has_it(reference: str, expected: str | None) -> None:
+    assert path_beside("x/a.md", reference) == expected
+
+
+def test_planned_files_lie_over_those_that_are_there(tree: WorkingTree) -> None:
+    over = Overlay(tree, {"a.txt": None, "b/c.txt": "é", "b/new.txt": b"\xff", "bb.txt": "x", "gone.txt": None})
+    assert over.paths() == ("b/.hidden", "b/c.txt", "b/d/é f.txt", "b/new.txt", "bb.txt")
+    assert over.paths("b") == ("b/.hidden", "b/c.txt", "b/d/é f.txt", "b/new.txt")
+    assert (over.links("b"), over.name("a.txt")) == (tree.links("b"), "shown/a.txt")
+    assert tree.links("b") == ("b/loop",)
+    assert [over.exists(path) for path in ("a.txt", "b/c.txt", "b/.hidden", "b/new.txt", "x")] == [
+        *(False, True, True, True, False)
+    ]
+    assert over.read("b/c.txt", LIMITS) == "é".encode()
+    assert (over.read("b/new.txt", LIMITS), over.read("b/.hidden", LIMITS)) == (b"\xff", b"b/.hidden")
+    with pytest.raises(InputError, match=r"shown/a\.txt.*the file is not there"):
+        over.read("a.txt", LIMITS)
+
+
+def test_an_empty_folder_has_nothing() -> None:
+    empty = EmptySnapshot()
+    assert (empty.paths(), empty.links("a"), empty.exists("a"), empty.name("a")) == ((), (), False, "a")
+    with pytest.raises(InputError, match=r"a: the file is not there"):
+        empty.read("a", LIMITS)

@@ -119,6 +119,18 @@ def test_marks_and_models_that_others_could_have_written_do_not_count(mode: int,
     assert read_model(model, _Kept, 100, shared=True) == _Kept(number=1)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_model_is_read_up_to_its_size_and_nothing_else_in_its_place(shared: bool, tmp_path: Path) -> None:
+    model = tmp_path / "kept.json"
+    assert write_whole(model, b'{"number": 1}')
+    assert read_model(model, _Kept, 13, shared=shared) == _Kept(number=1)
+    assert read_model(model, _Kept, 12, shared=shared) is None
+    assert read_model(tmp_path, _Kept, 10**6, shared=shared) is None
+    assert read_model(tmp_path / "absent", _Kept, 100, shared=shared) is None
+    assert write_whole(model, b'{"number": ')
+    assert read_model(model, _Kept, 100, shared=shared) is None
+
+
 def test_packs_are_few_and_none_is_too_large(tmp_path: Path) -> None:
     for number in range(KEPT_PACKS + 3):
         RememberedFiles(tmp_path, Path(str(number))).keep(b"pack")

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, ValidationError
 
 from bot.errors import InputError
 from bot.files.documents import parse_json, parse_yaml
@@ -265,3 +265,26 @@ def test_values_of_the_core_are_as_strict_as_models(car: str, message: str, fix:
 def test_a_value_of_the_core_that_could_not_be_read_is_not_written() -> None:
     with pytest.raises(ValueError, match="width"):
         Whole(title="x", car=Car({"front": Wheel(colours=(), width=-1.0)}))
+
+
+@dataclass(frozen=True)
+class Boat:
+    """Something else that carries."""
+
+    sails: tuple[int, ...]
+
+
+class Either(FileModel):
+    carrier: Checked[Car | Boat | None] = None
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [({"sails": [1, 2]}, Boat((1, 2))), ({"wheels": {}, "names": ["x"]}, Car({}, frozenset({"x"}))), (None, None)],
+)
+def test_of_several_values_of_the_core_the_one_that_fits_is_read(said: object, expected: object) -> None:
+    found = Either.model_validate({"carrier": said})
+    assert found.carrier == expected
+    assert Either.model_validate(found.model_dump(mode="json")) == found
+    with pytest.raises(ValidationError):
+        Either.model_validate({"carrier": {"sails": ["x"]}})

@@ -65,6 +65,17 @@ def test_names_come_in_order_under_their_own_names_and_rounded() -> None:
     assert dumped["others"] == [{"name": "a"}]
 
 
+def test_numbers_within_mappings_are_rounded_too() -> None:
+    class Shown(BaseModel):
+        box: Annotated[Box[float], View("inner parts", rounds=True)]
+
+    box = Box(1 / 3, {"a": {"b": 2 / 3}, "c": 1, "d": "x"})
+    assert Shown(box=box).model_dump(mode="json")["box"] == {
+        "inner": 0.333333333,
+        "parts": {"a": {"b": 0.666666667}, "c": 1, "d": "x"},
+    }
+
+
 def test_a_path_ends_where_there_is_nothing() -> None:
     assert Report(item=Measure("a", (1.0,))).model_dump()["item"]["low"] is None
 

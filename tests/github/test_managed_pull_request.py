@@ -14,6 +14,7 @@ from bot.github.managed_pull_request import (
     BEGINNING,
     BRANCHES,
     FOLDERS,
+    MOST_COMMITS,
     Branch,
     DesiredPullRequest,
     PlannedPullRequest,
@@ -26,7 +27,7 @@ from bot.github.managed_pull_request import (
     plan_pull_requests,
 )
 from bot.github.managed_pull_request import BRANCHES as CALIBRATION
-from bot.github.models import AddLabels, OpenPullRequest, PullRequest, PushBranch
+from bot.github.models import AddLabels, Commit, OpenPullRequest, PullRequest, PushBranch
 from bot.ledger.model import BRANCH
 from bot.mcp_server.writing import BRANCHES as CHAT
 from bot.reconcile.candidate_plan import PREFIX as CANDIDATES
@@ -213,3 +214,22 @@ def test_it_is_one_edit_on_a_branch_named_after_the_values() -> None:
 
 def test_reconcile_does_not_take_it_for_its_own() -> None:
     assert not calibration_offer(EDIT, "why").branch.startswith(OWN_BRANCHES)
+
+
+def test_a_run_begins_only_so_many_commits_on_all_its_branches() -> None:
+    """The first always, and each that fits beside those before it."""
+
+    def of(name: str, commits: int) -> DesiredPullRequest:
+        files = tuple((f"regression_set/{name}{number}.yaml", "x") for number in range(commits))
+        parts = tuple(Commit(files=(file,), message=file[0]) for file in files)
+        return DesiredPullRequest(branch=f"some/{name}", title=name, body="b", files=files, parts=parts, followed=True)
+
+    def actions(*sizes: int, **more: Any) -> list[str]:
+        wanted = [of(f"b{place}", size) for place, size in enumerate(sizes)]
+        return [item.action for item in plan_pull_requests(wanted, shown(**more), 10)]
+
+    half = MOST_COMMITS // 2
+    assert actions(half, half, 1) == ["open", "open", "wait"]
+    assert actions(half, half + 1, half) == ["open", "wait", "open"]
+    assert actions(MOST_COMMITS + 1, 1) == ["open", "wait"]
+    assert actions(1, 1, pushed=MOST_COMMITS - 1) == ["open", "wait"]

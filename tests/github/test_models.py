@@ -1,13 +1,43 @@
-"""Accounts as GitHub writes them: apps are known as such, whatever their login looks like."""
+"""What GitHub says, as values: apps are known as such, and what is written is told."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bot.github.models import account, comment_of, is_submitted, said_in_review
+from bot.github.models import (
+    AddLabels,
+    CloseIssue,
+    ClosePullRequest,
+    Commit,
+    CreateComment,
+    CreateIssue,
+    DeleteBranch,
+    DeleteComment,
+    EditComment,
+    EditDescription,
+    EditIssue,
+    OpenPullRequest,
+    Operation,
+    PostCheck,
+    PushBranch,
+    PushCommits,
+    React,
+    RemoveLabel,
+    WriteLedger,
+    account,
+    comment_of,
+    describe,
+    is_submitted,
+    said_in_review,
+)
 
+COMMIT = Commit(files=(("a.yaml", "x"), ("b.yaml", None)), message="m")
+BRANCH = PushBranch(
+    branch="x", tip=None, base="p", parents=("p",), files=(("c.yaml", "x"),), message="m", then=(COMMIT,)
+)
 COMMENT = {"id": 1, "body": None, "created_at": "2026-11-21T10:00:00Z", "updated_at": "2026-11-21T10:00:00Z"}
 
 
@@ -67,3 +97,43 @@ def test_what_is_said_in_a_review_counts_as_edited_unless_github_says_otherwise(
 )
 def test_drafts_and_dismissed_reviews_do_not_count(state: str, at: str | None, counts: bool) -> None:
     assert is_submitted({"state": state, "submitted_at": at}) is counts
+
+
+@pytest.mark.parametrize(
+    ("operation", "said"),
+    [
+        (CreateComment(body="x" * 1_234), "create a comment of 1,234 characters"),
+        (EditComment(id=9, body="x" * 1_234), "edit the comment 9 to 1,234 characters"),
+        (DeleteComment(id=9), "delete the doubled comment 9"),
+        (React(comment=9, reaction="+1"), "react with +1 to the comment 9"),
+        (AddLabels(names=("x", "y")), "add the labels x, y"),
+        (RemoveLabel(name="x"), "remove the label x"),
+        (
+            PostCheck(commit="abc", conclusion="neutral", title="t", summary="s", annotations=(), external_id="e"),
+            "post the check neutral with 0 annotations on abc",
+        ),
+        (WriteLedger(parent=None, files=(("a", "x"), ("b", None)), message="m"), "write to the ledger: a, b"),
+        (
+            PushCommits(branch="main", parent="p", commits=(COMMIT, COMMIT)),
+            "push 2 commits to main: a.yaml, b.yaml, a.yaml, b.yaml",
+        ),
+        (BRANCH, "make the branch x: c.yaml, a.yaml, b.yaml"),
+        (replace(BRANCH, tip="t"), "refresh the branch x: c.yaml, a.yaml, b.yaml"),
+        (OpenPullRequest(branch="x", base="main", title="t", body="b"), "open a pull request for x"),
+        (EditDescription(body="x" * 1_234), "edit the description to 1,234 characters"),
+        (ClosePullRequest(body="b"), "close the pull request"),
+        (DeleteBranch(branch="x", tip="t"), "delete the branch x"),
+        (CreateIssue(title="t", body="x" * 1_234), "open the dashboard issue with 1,234 characters"),
+        (EditIssue(number=3, body="x" * 1_234), "edit the dashboard issue to 1,234 characters"),
+        (CloseIssue(number=3), "close the doubled dashboard 3"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_a_dry_run_says_what_would_be_written_without_its_words(operation: Operation, said: str) -> None:
+    assert describe(operation) == said
+
+
+def test_a_new_ledger_explains_itself() -> None:
+    first = WriteLedger.of(None, {"b": "1", "a": None}, "m")
+    assert [path for path, _ in first.files] == ["README.md", "a", "b"]
+    assert WriteLedger.of("p", {"b": "1", "a": None}, "m").files == (("a", None), ("b", "1"))

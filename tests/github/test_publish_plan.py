@@ -734,7 +734,7 @@ def test_a_comment_that_was_edited_before_it_was_read_is_not_followed() -> None:
     id = hub.say("cora", "Thanks!")
     hub.apply(EditComment(id=id, body="/incumbent accept q02"))
     assert reactions(hub.review()) == ["confused"]
-    assert "Repeat it in a new comment" in hub.ours[1]
+    assert "It was edited before it was read, perhaps by another person. Repeat it in a new comment." in hub.ours[1]
 
 
 @pytest.mark.parametrize("body", ["/incumbent acept q02", "/incumbent help"])
@@ -1001,6 +1001,16 @@ def test_observing_comments_and_passes_and_writes_nothing_else() -> None:
     assert "Observing" in hub.ours[0]
     assert plan.result.exit_code == 0
     assert hub.plan(make_analysis(problems=[PROBLEM])).operations == ()
+
+
+def test_observing_nobody_is_obeyed_not_even_where_a_verdict_was_displayed_before() -> None:
+    hub = Hub()
+    hub.review()
+    hub.platform = make_platform(mode="observe")
+    unheard = hub.plan(make_analysis()).operations
+    hub.say("cora", "/incumbent accept q02 it matters")
+    plan = hub.plan(make_analysis())
+    assert (plan.operations, accepted(plan)) == (unheard, [])
 
 
 def test_a_held_contribution_waits_for_a_curator_and_is_released_once() -> None:
@@ -1396,6 +1406,23 @@ def test_a_review_that_was_begun_before_another_and_submitted_after_it_is_heard(
     assert [item.comment for item in hub.record.decisions] == ["review:7:900", "review:7:800"]
 
 
+@pytest.mark.parametrize("last", ["accept", "reject"])
+@pytest.mark.parametrize(("first_in", "last_in"), [("review", "comment"), ("comment", "review"), ("inline", "comment")])
+def test_of_contrary_words_the_later_one_counts_wherever_it_is_said(
+    first_in: CommentKind, last_in: CommentKind, last: str
+) -> None:
+    hub = Hub()
+    hub.review()
+    first = "accept" if last == "reject" else "reject"
+    hub.say("cora", f"/incumbent {first} q02 it is thought to be so", kind=first_in)
+    hub.say("cora", f"/incumbent {last} q02 on second thoughts", kind=last_in)
+    # GitHub lists the conversation before the reviews.
+    hub.comments.sort(key=lambda item: item.kind != "comment")
+    hub.review()
+    assert hub.record is not None
+    assert [(item.action, item.reason) for item in hub.record.decisions] == [(last, "on second thoughts")]
+
+
 @pytest.mark.parametrize("kind", ["review", "inline"])
 def test_a_review_that_may_have_been_edited_is_answered_once(kind: CommentKind) -> None:
     hub = Hub()
@@ -1415,6 +1442,7 @@ def test_a_strangers_commands_cost_one_answer_and_no_commit() -> None:
     commits = hub.commits
     for kind in ("comment", "review", "inline", "comment"):
         hub.say("mallory", "/incumbent accept q02", kind=kind)
+        hub.review()
         hub.say("mallory", "Nice work.")
         hub.review()
     assert (hub.commits, len(hub.ours)) == (commits, 2)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Identity
-from bot.ledger.keys import classification_key, content_key
+from bot.classifier.model import Classification, Findings, Identity, Sample, agree
+from bot.ledger.keys import classification_key, content_key, under
 from bot.text.digests import digest
 
 IDENTITY = Identity(backend="embedded", model="m", prompt="p", samples=5)
@@ -46,3 +46,13 @@ def test_a_decision_is_bound_to_text_agent_and_expected_calls() -> None:
     assert content_key(["A  text"], "s") == content_key(["a text"], "s", None) == digest([["a text"], "s"])
     keys = {content_key(["a text"], "s", expected) for expected in (None, (), ("add",), ("get",))}
     assert len(keys) == 4
+
+
+def test_answers_to_earlier_questions_count_for_their_present_form() -> None:
+    found = agree([Sample(votes={"a": True}, probabilities={"a": 0.9})], ("a",), 1) or {}
+    stored = Classification(judgements={}, findings={"k": Findings(capabilities={"old": found["a"]})})
+    known = {"x": stored, "y": Classification(judgements={})}
+    carried = under(known, {"old": "new", "other": "another"})
+    assert carried["x"].findings["k"].capabilities == {"old": found["a"], "new": found["a"]}
+    assert carried["y"] == known["y"]
+    assert under(known, {}) == known

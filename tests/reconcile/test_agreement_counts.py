@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.agreement.agreement import agreement_in, agreement_of, tally_of
+from bot.agreement.agreement import Tally, agreement_in, agreement_of, tally_of
 from bot.agreement.responses import responses_of
 from bot.git import blob_id
 from bot.ledger.counted import AgreementRecord, ResponseGroup
@@ -98,6 +98,20 @@ def test_what_people_took_out_by_hand_is_looked_for_where_it_was_let_in() -> Non
     assert undone.read == {SET, "1.jsonl"}
     assert found == Folder(undone.texts).count()
     assert (found.tally.gone[False], found.tally.people["max"]) == (1, 1)
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_a_question_of_several_pull_requests_is_one_however_few_events_are_counted_at_once(at_once: int) -> None:
+    files = {
+        f"{number}.jsonl": appended(None, own(number, entry)) for number, entry in ((1, "q1"), (2, "q2"), (3, "q1"))
+    }
+    with mock.patch.object(agreement_counts, "AT_ONCE", at_once):
+        assert Folder(files).count().tally.people == {"max": 2}
+
+
+def test_what_did_not_last_is_kept_apart_by_who_had_spoken_explicitly() -> None:
+    counts = EventCounts(tally=Tally(gone=Counter({True: 2, False: 1})), files={})
+    assert kept(counts) == counts
 
 
 @pytest.mark.parametrize("change", [{"1.jsonl": "rewritten\n"}, {"1.jsonl": None}])

@@ -249,6 +249,9 @@ def test_a_taxonomy_that_takes_no_capability_is_left_as_it_is() -> None:
 def test_what_people_open_under_our_prefix_is_theirs_and_counts() -> None:
     world = Raising(most=1, open=[pull_from("incumbent-candidates/mine", author="eve")])
     assert world.plan() == []
+    # Nor is it labelled under a name that the ledger knows; and one of the bot's under another name is none of these.
+    for pull in (pull_from(branch_of(ONE), author="eve"), pull_from("incumbent-candidates/mine")):
+        assert AddLabels not in kinds(Raising(most=1, open=[pull]).plan())
 
 
 def test_facts_give_the_candidate_again() -> None:
@@ -318,7 +321,7 @@ def test_what_a_bot_closed_is_raised_again_until_people_close_it(kept: bool) -> 
         world.branches = {}
     found, world.found = world.found, ()  # the job that looked for candidates knew it by the ledger
     assert kinds(world.step()) == [WriteLedger]
-    assert world.record.raised == {}
+    assert (world.record.raised, world.record.heads) == ({}, {})
     world.found = found
     assert kinds(world.step()) == ([OpenPullRequest] if kept else [PushBranch, OpenPullRequest])
     world.open = [replace(pull, number=21) for pull in world.open]

@@ -143,6 +143,14 @@ def test_what_is_suggested_and_what_could_go_is_told() -> None:
     assert "compare" not in body
 
 
+def test_the_number_of_one_that_was_refused_is_not_that_of_an_open_one() -> None:
+    world = Suggesting()
+    spare, *_ = world.proposals.values()
+    refused = PlannedPullRequest(branch=spare.branch, action="refused", number=5)
+    assert "#5" not in body_of(make_scene(world, planned=(refused,)))
+    assert "| #5 |" in body_of(make_scene(world, planned=(replace(refused, action="keep"),)))
+
+
 def test_what_people_made_of_verdicts_is_told_and_what_was_counted_is_kept() -> None:
     events = (shown(facts=facts(scores={"x": 0.9}, new=("x",))), decided_on("q1", action="reject", reason="No."))
     counts = record_text(AgreementRecord(events="1" * 40, conditions="2" * 24, files="3" * 24))

@@ -13,6 +13,7 @@ from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered
 from bot.ledger.model import Refusal, Request
 from bot.ledger.refusals import grounds_in
+from bot.reconcile.desired_suggestions import withdrawn
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of
 from bot.report.pull_request_bodies import GroupMembers, closing
 from tests.factories import make_entry
@@ -222,3 +223,39 @@ def test_an_entry_of_a_refused_group_is_suggested_again_alone() -> None:
     assert id not in world.proposals
     suggest(world, branch_of(EVICT, id, digest), id, number=5)
     assert list(world.proposals) == [id]
+
+
+GROUNDS = "1" * 16
+CLOSED_AT, ASKED_AT, AGAIN_AT = (f"2026-11-23T{hour}:00:00Z" for hour in (10, 11, 12))
+
+
+def asked_again(**more: Any) -> Request:
+    known: dict[str, Any] = {"entry": "spare", "action": "suggest", "by": "cora", "comment": 9, "said": "0" * 24}
+    return Request(**{**known, "grounds": GROUNDS, "pull_request": 5, "at": ASKED_AT, **more})
+
+
+@pytest.mark.parametrize(
+    ("pull", "asked", "expected"),
+    [
+        ({}, (asked_again(),), {5}),
+        ({}, (), set()),
+        ({}, (asked_again(grounds="2" * 16),), set()),
+        ({}, (asked_again(grounds="2" * 16), asked_again()), {5}),
+        # It was asked for on what came after, or before.
+        ({}, (asked_again(pull_request=6),), {5}),
+        ({}, (asked_again(pull_request=4),), set()),
+        ({}, (asked_again(pull_request=None),), set()),
+        # People closed it again since.
+        ({"closed_at": AGAIN_AT}, (asked_again(),), set()),
+        ({"closed_at": None}, (asked_again(),), {5}),
+        ({"branch": None}, (asked_again(),), set()),
+        ({"branch": f"feature/spare-{GROUNDS}"}, (asked_again(),), set()),
+    ],
+)
+def test_what_curators_asked_for_again_since_is_refused_no_more(
+    pull: dict[str, Any], asked: tuple[Request, ...], expected: set[int]
+) -> None:
+    closed = make_pull(
+        5, **{"branch": branch_of(EVICT, "spare", GROUNDS), "merge": None, "closed_at": CLOSED_AT} | pull
+    )
+    assert withdrawn([closed], asked) == expected

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.curator.entry import Imported
 from bot.github.judgement import ReviewJudgement, judge_facts
 from bot.intake.query import Setup
 from bot.ledger.model import DecisionRecord
@@ -35,6 +36,12 @@ def test_an_agent_whose_folder_moved_takes_its_entries_along() -> None:
 def test_an_entry_that_came_from_no_commit_names_none() -> None:
     local = ENTRY.model_copy(update={"source": source("before")})
     (entry,) = follow_renames(make_inventory(facts(settled(Q1))), with_set(make_platform(), local)).values()
+    assert entry.source == source("q1")
+
+
+def test_what_was_imported_is_its_customers_once_an_eval_set_of_theirs_holds_it() -> None:
+    imported = ENTRY.model_copy(update={"source": source("q1", imported=Imported(declared=True))})
+    (entry,) = follow_renames(make_inventory(facts(settled(Q1))), with_set(make_platform(), imported)).values()
     assert entry.source == source("q1")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.github.facts import QueryFacts, StoppedFacts
+from bot.github.reclassified_entries import RenewalFacts, entry_digest
 from bot.ledger.model import FolderRecord, Reconciled, ReconciledFolder, Rejection, folder_path
 from bot.reconcile.reconciled_state import remember, remember_folders
 from tests.github.scenes import make_platform, make_query
@@ -146,3 +147,38 @@ def test_what_waits_for_a_slot_is_remembered_with_what_brought_it_unless_a_perso
     assert found.left == {id_of("q1"): make_left(Q1, 3, commit(3), line[0].admitted.at, waits=True)}
     (kept,) = remember_folders(inventory, platform, {}, {}).values()
     assert kept == known(DESK, Q1, Q3)
+
+
+def test_a_move_is_remembered_as_long_as_an_entry_says_where_it_came_from() -> None:
+    moved = facts(Q1, agent="shop", moved_from=("acme", "desk"))
+    platform = with_set(make_platform(), waiting=[entry_of(Q2)])
+    for submission, of, expected in (
+        (moved, platform, {SHOP: ("acme", "desk")}),
+        (moved, make_platform(), {}),
+        (facts(Q1, agent="shop", moved_from=("acme", "pier")), platform, {}),
+        (facts(Q1, agent="shop"), platform, {}),
+    ):
+        found = remember(make_inventory(submission), (), {}, (), of, None, fresh=False)
+        assert found.moves == expected
+
+
+def test_what_was_classified_again_is_known_until_it_is_written() -> None:
+    entry, other = entry_of(Q1), entry_of(Q2)
+    assert Q1.classification is not None
+    renewal = RenewalFacts(
+        entry=entry.id, before=entry_digest(entry), asked=("a",), key=Q1.key, classification=Q1.classification
+    )
+    before = Reconciled(commit=commit(1), classifications={"e" * 24: Q2.classification or Q1.classification})
+    kept = {Q1.key: Q1.classification}
+    stopped = StoppedFacts(message="no budget", exit_code=3)
+    cases: tuple[tuple[Any, dict[str, Any], Any], ...] = (
+        (with_set(make_platform(), entry), {}, kept),
+        (with_set(make_platform(), waiting=[entry]), {}, kept),
+        (with_set(make_platform(), entry_of(Q1, turns=("another",))), {}, {}),
+        (with_set(make_platform(), other), {}, {}),
+        (with_set(make_platform(), entry), {"stopped": stopped}, kept | before.classifications),
+    )
+    for of, more, expected in cases:
+        inventory = make_inventory(facts(Q2), renewals=(renewal,), **more)
+        assert remember(inventory, (), {}, (), of, before, fresh=False).classifications == expected
+    assert remember(inventory, (), {}, (), of, None, fresh=False).classifications == kept

@@ -201,6 +201,14 @@ def test_nothing_joins_what_people_review_or_what_is_full(reason: str) -> None:
     assert "spare9" in world.proposals
 
 
+@pytest.mark.parametrize(("limit", "joins"), [(1, True), (5, False)])
+def test_a_newcomer_joins_only_where_there_is_no_room_for_one_of_its_own(limit: int, joins: bool) -> None:
+    world = started()
+    world.platform = platform(spare("spare9"), open_evictions=limit)
+    assert ("spare9" in group_in(world).entries) is joins
+    assert "spare9" in {id for item in world.desired.proposals for id in item.entries}
+
+
 def test_a_stale_branch_is_brought_up_to_date_with_a_merge() -> None:
     world = started()
     branch = world.open[0].branch or ""
@@ -277,6 +285,10 @@ def test_what_the_bot_itself_took_out_is_not_kept_by_people() -> None:
         ({entry_path("spare2"): "x"}, "failure"),
         ({tombstone_path("spare1"): "x"}, "failure"),
         ({"config/curation.yaml": "x"}, "failure"),
+        ({"taxonomy/taxonomy.yaml": "x"}, "failure"),
+        ({"eval_sets/acme/desk/evals.yaml": "x"}, "failure"),
+        ({".github/workflows/x.yml": "x"}, "failure"),
+        ({"docs/taxonomy/x.md": "x"}, "success"),
     ],
 )
 def test_any_part_passes_and_nothing_else(extra: dict[str, str], conclusion: str) -> None:
@@ -479,6 +491,22 @@ def test_a_merge_agrees_with_what_went_and_not_with_what_stayed() -> None:
     }
     assert [item.agrees for item in events if isinstance(item, Answered)] == [False, False, True, True]
     assert recorded(world) == []
+
+
+def test_what_is_kept_of_one_group_is_no_answer_to_another_one() -> None:
+    """The grounds are the same, the pull requests are not: "keep" was said on the first alone."""
+    world = started()
+    world.keeps.append(keep(world, "spare1", number=5, by="mara"))
+    first = ended(world, merge=commit(50))
+    world.closed.append(replace(first, number=6))
+    world.platform = make_platform(*PINNED, spare("spare1"), group=50, open_evictions=1)
+    events = recorded(world)
+    found = {
+        number: answers([item for item in events if isinstance(item, Answered) and item.pull_request == number])
+        for number in (5, 6)
+    }
+    assert (found[5]["spare1"], found[6]["spare1"]) == ((False, "mara"), (False, "cora"))
+    assert {who for id, (_, who) in found[5].items() if id != "spare1"} == {"cora"}
 
 
 def test_closing_answers_for_each_until_it_is_reopened() -> None:
