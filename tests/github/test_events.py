@@ -87,6 +87,13 @@ def ended(action: str, merged: bool) -> dict[str, Any]:
         ("issue_comment", comment(state="closed"), Flow.NOTHING),
         ("issue_comment", comment(action="edited"), Flow.NOTHING),
         ("issue_comment", {**comment(), "issue": {"number": 7, "state": "open"}}, Flow.NOTHING),
+        (
+            "issue_comment",
+            {**comment(), "issue": {"number": 3, "user": {"type": "Bot"}, "state": "open"}},
+            Flow.RECONCILE,
+        ),
+        ("issue_comment", {**comment(), "issue": {"number": 3, "user": {"type": "User"}}}, Flow.NOTHING),
+        ("issue_comment", {**comment(), "issue": {"number": 3, "user": None}}, Flow.NOTHING),
         ("merge_group", group(), Flow.GROUP),
         ("merge_group", group(base="main"), Flow.GROUP),
         ("merge_group", group("destroyed"), Flow.NOTHING),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from bot.curator.entry import Imported
+from bot.curator.entry import Entry, Imported
+from bot.curator.file_changes import render
+from bot.curator.store import entry_path, waiting_path
 from bot.github.judgement import ReviewJudgement, judge_facts
 from bot.intake.query import Setup
 from bot.ledger.model import DecisionRecord
 from bot.pipeline.review import Platform
-from bot.reconcile.planned_set import follow_renames, is_done, pinned
+from bot.reconcile.planned_set import Draft, follow_renames, is_done, pinned
+from bot.report.pull_request_bodies import EntryChange
 from tests.github.scenes import make_analysis, make_platform, make_query, reworded
 from tests.reconcile.merges import TIP, decided, entry_of, facts, id_of, make_inventory, settled, source, with_set
 
@@ -146,3 +149,36 @@ def test_what_has_no_entry_yet_or_no_review_is_pinned_by_nothing() -> None:
     assert pinned(judgement, platform) == {}
     assert not is_done(said(), judgement, platform)
     assert pinned(replace(judgement, review=None), with_set(platform, UNPINNED)) == {}
+
+
+class Refused:
+    """What people turned down: the entries with these ids."""
+
+    def __init__(self, *ids: str) -> None:
+        self.ids = ids
+
+    def holds(self, entry: Entry, *_: object) -> bool:
+        return entry.id in self.ids
+
+
+def test_edits_follow_on_each_other_and_leave_out_what_people_refused() -> None:
+    other = entry_of(make_query("q2", {"a": 0.9}))
+    waiting = entry_of(make_query("q3", {"b": 0.9}))
+    platform = with_set(make_platform(), ENTRY, other, waiting=[waiting])
+    files = {entry_path(item.id): f"# kept\n{render(item)}" for item in (ENTRY, other)}
+    planned = Draft(platform, files.__getitem__, cast(Any, Refused(other.id)))
+    for reason in ("one", "two"):
+        known = {**planned.platform.regression_set.entries, **planned.platform.regression_set.waiting}
+        changed = {id: known[id].model_copy(update={"pin": reason}) for id in (ENTRY.id, other.id, waiting.id)}
+        planned.edit(changed, f"Pin {reason}", EntryChange.PINNED, pull_request=7)
+        now = planned.platform.regression_set
+        pins = [now.entries[ENTRY.id].pin, now.entries[other.id].pin, now.waiting[waiting.id].pin]
+        assert pins == [reason, None, reason]
+    first, second = planned.steps
+    assert [item.path for item in second.file_changes] == [entry_path(ENTRY.id), waiting_path(waiting.id)]
+    text = second.file_changes[0].content or ""
+    assert (text.startswith("# kept\n"), "pin: two" in text, "pin: one" in text) == (True, True, False)
+    assert (first.message, second.message) == ("Pin one", "Pin two")
+    assert {(item.entry.id, item.pull_request) for item in second.offered} == {(ENTRY.id, 7), (waiting.id, 7)}
+    planned.edit({other.id: other}, "Nothing", EntryChange.PINNED)
+    assert len(planned.steps) == 2

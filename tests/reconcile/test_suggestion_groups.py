@@ -511,8 +511,12 @@ def test_what_is_kept_of_one_group_is_no_answer_to_another_one() -> None:
 
 def test_closing_answers_for_each_until_it_is_reopened() -> None:
     world = started()
+    digests = {id: digest_of(world, id) for id in IDS}
     pull = ended(world)
-    assert answers(recorded(world)) == dict.fromkeys(IDS, (False, "dan"))
+    events = recorded(world)
+    assert answers(events) == dict.fromkeys(IDS, (False, "dan"))
+    branches = {branch_of(EVICT, id, digest) for id, digest in digests.items()}
+    assert {item.branch for item in events if isinstance(item, Answered)} == branches
     assert recorded(world) == []
     world.closed = []
     world.open = [replace(pull, closed=False, closed_at=None)]
