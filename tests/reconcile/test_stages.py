@@ -45,8 +45,9 @@ from tests.reconcile.runs import (
     platform_of,
     review,
     text_of,
+    world_of,
 )
-from tests.reconcile.test_run import EVENT, reconciled, surveyed, world_of
+from tests.reconcile.test_run import EVENT, reconciled, surveyed
 
 SCORES = {"sonnet": 0.9, "ballad": 0.8, "ditty": 0.7}
 TEXTS = {f"r{place}": text_of(word, {"a": score}) for place, (word, score) in enumerate(SCORES.items(), 1)}
