@@ -194,7 +194,7 @@ def checked(
         for facts in judged.submissions:
             faults.extend(_misplaced(facts, len(judged.submissions), head))
         faults.extend(_left_out(analysis, head))
-        faults.extend(_unfollowed(analysis.follows, platform.taxonomy))
+        faults.extend(_unfollowed(analysis.follows, platform.taxonomy, head))
     if not faults and not held:
         submissions = tuple(_derived(facts, platform, backend) for facts in judged.submissions)
         faults.extend(fault for facts in submissions for fault in _contradictions(facts, platform.taxonomy, backend))
@@ -256,10 +256,15 @@ def followed(claimed: MigrationFacts | None, platform: Platform, reviewed: Snaps
     return {item.path: blob_id(item.content) for item in files if item.content is not None}
 
 
-def _unfollowed(claimed: MigrationFacts | None, taxonomy: Taxonomy) -> Iterator[str]:
+def _unfollowed(claimed: MigrationFacts | None, taxonomy: Taxonomy, head: HeadFacts) -> Iterator[str]:
     """Why no change of the reviewed taxonomy can be the one that is ``claimed``."""
     if claimed is None:
         return
+    if "taxonomy" not in head.touches:
+        yield "it migrates the regression set, and the taxonomy does not change"
+    arisen = {*claimed.renames.values(), *(part for parts in claimed.splits.values() for part in parts)}
+    if arisen & taxonomy.by_id.keys():
+        yield "it gives capabilities the ids of others"
     if not {*claimed.renames, *claimed.splits, *claimed.definitions} <= taxonomy.by_id.keys():
         yield "it migrates capabilities that the taxonomy does not have"
     try:

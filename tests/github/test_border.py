@@ -119,6 +119,21 @@ def test_what_is_decided_needs_no_word_of_a_classifier_and_the_rest_has_one_or_n
             "its migration cannot be",
         ),
         (
+            make_analysis(follows=MigrationFacts(renames={"a": "z"}, splits={}, definitions={})),
+            None,
+            "the taxonomy does not change",
+        ),
+        (
+            make_analysis(follows=MigrationFacts(renames={"a": "b", "b": "a"}, splits={}, definitions={})),
+            head_of(EVALS, "taxonomy/taxonomy.yaml"),
+            "the ids of others",
+        ),
+        (
+            make_analysis(follows=MigrationFacts(renames={}, splits={"a": ("z", "b")}, definitions={})),
+            head_of(EVALS, "taxonomy/taxonomy.yaml"),
+            "the ids of others",
+        ),
+        (
             make_analysis(
                 (make_query("q1", {"d": 0.9}).model_copy(update={"classification": Classification(judgements={})}),)
             ),
@@ -183,8 +198,10 @@ def test_what_the_set_follows_a_migration_to_is_no_change_by_hand() -> None:
     for blob, by_hand in ((after[file.path], False), ("c" * 40, True), (None, True)):
         kind: Any = "deleted" if blob is None else "modified"
         change = ChangedFile(file.path, kind, None, "a" * 40, blob)
-        head = replace(head_of(), changes=(modified(EVALS), change), paths=frozenset({EVALS, file.path}))
-        found = check(make_analysis(follows=claimed), head, platform=platform, reviewed=reviewed)
+        changes = (modified(EVALS), modified("taxonomy/taxonomy.yaml"), change)
+        head = replace(head_of(), changes=changes, paths=frozenset({EVALS, file.path}))
+        fault = Problem("taxonomy/taxonomy.yaml", 1, "a fault", "a fix")
+        found = check(make_analysis(follows=claimed, problems=[fault]), head, platform=platform, reviewed=reviewed)
         assert bool(found.judged.set_changes) is by_hand
 
 
