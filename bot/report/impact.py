@@ -268,7 +268,8 @@ def _capability(item: CapabilitySides) -> tuple[str, ...]:
 
 
 def _champion(entry: str | None, score: float | None) -> str:
-    return "–" if entry is None else f"{code(entry)} {score:.2f}"
+    # A document may say the one without the other.
+    return "–" if entry is None or score is None else f"{code(entry)} {score:.2f}"
 
 
 def _value(text: str | None) -> str:
@@ -382,4 +383,4 @@ def _capability_line(item: CapabilitySides) -> str:
 
 
 def _champion_text(entry: str | None, score: float | None) -> str:
-    return "–" if entry is None else f"{entry} {score:.2f}"
+    return "–" if entry is None or score is None else f"{entry} {score:.2f}"

@@ -210,6 +210,13 @@ def test_a_wrong_version_and_what_is_not_known_stand_out() -> None:
     assert "**The version must be `1.1.0`**" in markdown(unfounded)
 
 
+def test_a_champion_without_a_score_is_not_told() -> None:
+    effect = EFFECT.model_copy(update={"capabilities": (sides(score_before=None, score_after=None),)})
+    impact = make_impact(effect=effect)
+    assert "| – | – | 2 | 1 |" in markdown(impact)
+    assert "None" not in impact_text(impact)
+
+
 def test_where_nothing_changes_little_is_said() -> None:
     assert markdown(UNCHANGED) == "### Nothing that verdicts rest on changes"
     assert impact_text(UNCHANGED) == "Nothing that verdicts rest on changes"
