@@ -172,6 +172,10 @@ def publish_event(
             except LostRaceError:
                 continue
             except ForeignFactsError as error:
+                # What was merged or moved meanwhile may contradict the facts: no check is due there.
+                why = _elsewhere(event, github)
+                if why is not None:
+                    return nothing(why)
                 observed = observes(event, world)
                 return post_failure(event, github, "The analysis cannot be used", f"{error}.", observed, dry_run)
         raise LostRaceError("other runs kept writing to the ledger; run this one again")
@@ -186,10 +190,9 @@ def publish_event(
 
 def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool, absence: Absence) -> Publication:
     """There are no facts, for one of the reasons of ``absence``, or because the pull request has changed since."""
-    if event.flow is Flow.REVIEW and event.pull_request is not None:
-        why = _why_not(event, github.pull_request(event.pull_request), event.head)
-        if why is not None:
-            return nothing(why)
+    over = _elsewhere(event, github)
+    if over is not None:
+        return nothing(over)
     title = "Run all jobs again"
     match absence:
         case "quiet":
@@ -208,6 +211,13 @@ def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bo
             title = "The analysis did not finish"
             why = "The job that reads the pull request did not finish. Its log says why; fix that and run it again."
     return post_failure(event, github, title, why, observes(event, world), dry_run)
+
+
+def _elsewhere(event: Event, github: GitHubClient) -> str | None:
+    """Why nothing is written on the pull request of ``event`` as it is now; ``None`` if there is no reason."""
+    if event.flow is not Flow.REVIEW or event.pull_request is None:
+        return None
+    return _why_not(event, github.pull_request(event.pull_request), event.head)
 
 
 def _why_not(event: Event, pull: PullRequest, head: str | None) -> str | None:

@@ -25,16 +25,20 @@ from bot.github.git_state import record_of
 from bot.github.run import analyse_event, publish_event
 from bot.ledger.classifications import shard_folder
 from bot.ledger.model import BRANCH, record_path
+from bot.pipeline.migrate import migrate_set
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
+from bot.taxonomy.migration import Migration
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import (
+    TAXONOMY,
     Reader,
     agent_files,
     config_text,
     imported,
     no_race,
     platform_files,
+    platform_of,
     reconcile,
     review,
     silent,
@@ -230,6 +234,26 @@ def test_what_changed_is_no_fact_of_the_first_job(change: dict[str, Any]) -> Non
     document |= {name: value for name, value in change.items() if name != "judged"}
     document["judged"] |= judged
     assert here.publish(document) == "failure"
+
+
+def test_no_migration_hides_a_change_of_the_set() -> None:
+    claimed: dict[str, Any] = {"renames": {"a": "b", "b": "a"}, "splits": {}, "definitions": {}}
+    hub = desk({}).hub
+    platform, reviewed = platform_of(hub), hub.repository.snapshot(hub.repository.branches[MAIN])
+    swapped = migrate_set(reviewed, platform.regression_set, Migration(renames=claimed["renames"]), TAXONOMY, {}, [])
+    here = desk({change.path: change.content for change in swapped})
+    document = here.analysis()
+    document["follows"] = claimed
+    document["judged"]["set_changes"] = []
+    assert here.publish(document) == "failure"
+
+
+@pytest.mark.parametrize("squash", [True, False])
+def test_what_was_merged_meanwhile_is_no_contradiction(squash: bool) -> None:
+    here = desk(agent_files(MAL, {"m1": SHOWN}))
+    document = here.analysis()
+    here.hub.merge(here.mine, "cora", squash)
+    assert here.publish(document) == "none"
 
 
 # What a forged review leads to after the merge
