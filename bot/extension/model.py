@@ -84,7 +84,7 @@ def feature(text: str) -> str:
 def spoken(text: str) -> str:
     """The text of a structural trait as people read it."""
     name, _, more = text.partition(": ")
-    one, several = PHRASES[name]
+    one, several = PHRASES.get(name, (name, name))
     number = more.partition(" ")[0]
     return f"{_NUMBERS.get(number, number)} or more {several}" if more else one
 
@@ -92,7 +92,7 @@ def spoken(text: str) -> str:
 def called(text: str) -> str:
     """The part of an id for a structural trait: without numbers."""
     name, _, more = text.partition(": ")
-    return PHRASES[name][1 if more else 0]
+    return PHRASES.get(name, (name, name))[1 if more else 0]
 
 
 Kind: TypeAlias = Literal["new-behaviour", "missed-capability", "new-combination"]
@@ -240,7 +240,7 @@ class ExtensionCandidate:
     kind: Kind
     core: Annotated[Core, Field(description="by which a refusal is remembered: `--refused` takes it")]
     members: Annotated[tuple[Member, ...], Field(description="the most central first")]
-    customers: tuple[Text, ...]
+    customers: Annotated[tuple[Text, ...], Field(min_length=1)]
     id: Identifier
     name: Text
     group: Identifier

@@ -88,7 +88,7 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
         if analysis.work.stopped.lacks is not None:
             titles.insert(0, f"{PLATFORM_ACTS}: the classifier cannot judge")
         else:
-            titles.append(f"The classifier stopped: {analysis.work.stopped.message}")
+            titles.append("The classifier stopped")
         code = analysis.work.stopped.exit_code
     if judgement.removed_for_good:
         titles.insert(0, "An entry is removed without a tombstone")

@@ -180,13 +180,13 @@ class GitHubClient:
         found = self._ask("GET", f"/commits/{commit}")
         return account(found.get("author"))
 
-    def commit_authors(self, number: int) -> frozenset[str] | None:
+    def commit_authors(self, number: int, *, proven: bool = False) -> frozenset[str] | None:
         """The logins, in lower case, of those who made the commits of the pull request ``number``.
 
-        ``None`` if GitHub may not list all of them.
+        With ``proven`` of signed ones alone.  ``None`` if GitHub may not list all of them.
         """
         found = self._pages(f"/pulls/{number}/commits")
-        return None if len(found) >= MOST_COMMITS else makers_of(found)
+        return None if len(found) >= MOST_COMMITS else makers_of(found, proven=proven)
 
     def own_issues(self) -> tuple[Issue, ...] | None:
         """The open issues of the token's account, oldest first; ``None`` if issues are turned off."""

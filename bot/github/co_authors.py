@@ -29,8 +29,8 @@ def co_authors_of(number: int, ledger: CommitSnapshot | None, github: GitHubClie
             pull = github.find_pull_request(other)
             # One that was merged counts until reconcile has taken it in.
             if pull is not None and (not pull.closed or pull.merge is not None):
-                # Of more commits than GitHub lists, who opened it has to do.
-                found |= {pull.author.casefold(), *(github.commit_authors(other) or ())}
+                # Names in commits would let anybody keep curators from deciding about what others bring.
+                found |= {pull.author.casefold(), *(github.commit_authors(other, proven=True) or ())}
         return frozenset(found)
 
     return CoAuthors(commits=cache(lambda: github.commit_authors(number)), elsewhere=elsewhere)

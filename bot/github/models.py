@@ -456,16 +456,20 @@ _CO_AUTHOR = re.compile(
 )
 
 
-def makers_of(commits: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+def makers_of(commits: Iterable[Mapping[str, Any]], *, proven: bool = False) -> frozenset[str]:
     """The logins, in lower case, of authors, committers and co-authors of ``commits``, as far as GitHub knows them.
 
-    A merge that GitHub made and signed does not count: it is how people bring a branch up to date.
+    A merge that GitHub made and signed does not count: it is how people bring a branch up to date.  With ``proven``
+    only authors of signed commits count: anybody can write another's name into a commit.
     """
     found: set[str] = set()
     for item in commits:
         people = [str((item.get(role) or {}).get("login") or "").casefold() for role in ("author", "committer")]
         is_signed = bool((item["commit"].get("verification") or {}).get("verified"))
         if len(item["parents"]) > 1 and people[1] == GITHUB_ITSELF and is_signed:
+            continue
+        if proven:
+            found.update(people[:1] if is_signed else ())
             continue
         found.update(people, (name.casefold() for name in _CO_AUTHOR.findall(str(item["commit"]["message"]))))
     return frozenset(found - {"", GITHUB_ITSELF})

@@ -114,6 +114,8 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
         notices.append(
             f"**{PLATFORM_ACTS}**: {quoted(stopped.message)}. {WAYS_OUT[stopped.lacks]}. Then comment `/incumbent run`."
         )
+    elif stopped is not None:
+        notices.append(f"The classifier stopped: {quoted(stopped.message)}.")
     if judgement.removed_for_good:
         names = ", ".join(quoted(item.file.before or item.file.path) for item in judgement.removed_for_good[:10])
         notices.append(

@@ -164,6 +164,11 @@ class PullRequestRecord(FileModel):
     void: Tuple[DecisionRecord] = Field(default=(), description="decisions that ended with their comment")
     released: CitedComment | None = Field(default=None, description="a curator's release of a held pull request")
     merged: Merged | None = Field(default=None, description="how it was merged, while a query of it needs a person")
+    disputed: dict[Digest, str] = Field(
+        default_factory=dict,
+        exclude_if=lambda value: not value,
+        description="key of a query that two jobs said different things of: the page of the run that found it first",
+    )
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
     reviews: Tuple[CommentKey] = Field(
         default=(), description="reviews, and comments of theirs, whose commands were read: they come in no order"

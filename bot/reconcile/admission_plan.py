@@ -38,7 +38,14 @@ from bot.pipeline.review import Platform, stage_admissions
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merge_comment import ProcessedSubmission, case_messages, closing_operations
-from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, disputed, undisputed, unheard, without
+from bot.reconcile.merged_submissions import (
+    AdmissionInputs,
+    MergedSubmission,
+    agreed,
+    disputed,
+    undisputed,
+    without,
+)
 from bot.reconcile.planned_set import Draft, follow_renames, pinned
 from bot.reconcile.reconciled_state import new_index, remember, remember_folders, waiting
 from bot.report.pull_request_bodies import EntryChange
@@ -80,7 +87,7 @@ def plan_admissions(
     inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, inputs: AdmissionInputs
 ) -> AdmissionWrites:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
-    keys = disputed(cases)
+    keys = disputed(cases, inputs.run or "")
     if keys:
         inventory = inventory.model_copy(update={"submissions": undisputed(inventory.submissions, keys)})
         cases = [replace(case, submissions=undisputed(case.submissions, keys)) for case in cases]
@@ -148,10 +155,9 @@ def _plan(
     shards = shard_changes(RECONCILED, reconciled.classifications, inputs.shards)
     for path, known in folders.items():
         shards |= shard_changes(path, {} if known is None else known.classifications, inputs.shards)
-    # What has a verdict is remembered with its folder; of the rest the review's word is kept.
-    unjudged = {item.case.pull.number: unheard(item.case) for item in processed if item.case.pull is not None}
-    for number, record in (done | records).items():
-        shards |= shard_changes(record_path(number), {} if record is None else unjudged.get(number, {}), inputs.shards)
+    # The review's word is kept as long as the record: what enters later has to agree with it, too.
+    for number in [number for number, record in (done | records).items() if record is None]:
+        shards |= shard_changes(record_path(number), {}, inputs.shards)
     abilities = inputs.abilities.after(inventory.work.abilities)
     if abilities != inputs.abilities:
         files[ABILITIES] = record_text(abilities)
@@ -284,9 +290,11 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
     bare = judge_facts(case, platform, author, ())
     turned_down = _turned_down(bare, inputs.refused)
     case = without(case, turned_down)
-    # People saw a content, never a name: what has come under it since waits for a person.
-    seen = {} if record.merged is None else record.merged.seen
-    unseen = tuple(name for name, entry in bare.entries.items() if seen.get(entry) != bare.contents[entry])
+    # People saw a content, never a name, with the tags of the review: what has come in its place waits for a person.
+    seen, same = {} if record.merged is None else record.merged.seen, agreed(case)
+    unseen = tuple(
+        name for name, entry in bare.entries.items() if seen.get(entry) != bare.contents[entry] or name not in same
+    )
     context = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
             case, replace(platform, corrections=corrections), author, decisions, contested, unseen

@@ -69,8 +69,8 @@ class MergedSubmission(JudgedFacts):
 
     ``head`` is its commit and ``at`` the time of that; ``pull`` is unknown for what was pushed directly.  ``texts``
     maps the entries that it brought to digests of their turns; ``reviewed`` is what the review said of its queries, by
-    key.  ``again`` tells that all of it was settled once, and that the set has changed since; ``lost`` that some of it
-    waited for a slot, and left the line.
+    key, and ``is_same_version`` tells that this version of the product did.  ``again`` tells that all of it was settled
+    once, and that the set has changed since; ``lost`` that some of it waited for a slot, and left the line.
     """
 
     at: str
@@ -78,6 +78,7 @@ class MergedSubmission(JudgedFacts):
     record: PullRequestRecord | None
     texts: Mapping[str, str]
     reviewed: Mapping[str, Classification] = field(default_factory=dict)
+    is_same_version: bool = True
     again: bool = False
     lost: bool = False
 
@@ -220,19 +221,43 @@ DISPUTED: Final = (
 )
 
 
-def disputed(cases: Sequence[MergedSubmission]) -> frozenset[str]:
-    """The keys of the classifications in ``cases`` of which the review said something else.
+def disputed(cases: Sequence[MergedSubmission], run: str) -> frozenset[str]:
+    """The keys of the classifications in ``cases`` of which the review said something else, by the same version.
 
-    One of the two jobs was not honest, or broken.  A language model may well say something else when it is asked again:
-    what it says of the merged files counts.
+    One of the two jobs was not honest, or broken: nobody is believed in this ``run``.  Where a later run of the merged
+    files disagrees with the review again, its word counts, and a person decides (:func:`agreed`).
     """
     found = set()
     for case in cases:
+        before = {} if case.record is None else case.record.disputed
         for item in (item for facts in case.submissions for item in facts.queries):
-            before, now = case.reviewed.get(item.key or ""), item.classification
-            if before is not None and now is not None and not now.findings and _decisive(before) != _decisive(now):
-                found.add(item.key or "")
+            key, now = item.key or "", item.classification
+            said = case.reviewed.get(key) if case.is_same_version else None
+            if said is not None and now is not None and not agree(said, now) and before.get(key) in (None, run):
+                found.add(key)
     return frozenset(found)
+
+
+def agreed(case: MergedSubmission) -> frozenset[str]:
+    """The queries of ``case`` of which two jobs say the same: the review, and the one that read the merged files."""
+    return frozenset(
+        item.query.id
+        for facts in case.submissions
+        for item in facts.queries
+        if item.classification is not None
+        and (said := case.reviewed.get(item.key or "")) is not None
+        and agree(said, item.classification)
+    )
+
+
+def agree(one: Classification, other: Classification) -> bool:
+    """Whether two jobs say the same of a text.
+
+    A language model may well give other probabilities when it is asked again; the capabilities must be the same.
+    """
+    if one.findings or other.findings:
+        return one.signature == other.signature
+    return _decisive(one) == _decisive(other)
 
 
 def _decisive(item: Classification) -> tuple[object, ...]:
@@ -240,6 +265,12 @@ def _decisive(item: Classification) -> tuple[object, ...]:
     values = {name: (each.value, rounded(each.confidence), each.path) for name, each in item.judgements.items()}
     marks = (item.attempt, item.basis, item.unfamiliar, item.contradiction is None)
     return (values, item.off_taxonomy, item.arbitrated, *marks)
+
+
+def disputes(submissions: Sequence[SubmissionFacts]) -> list[str]:
+    """The keys of the queries in ``submissions`` that two jobs say different things of."""
+    queries = (item for facts in submissions for item in facts.queries)
+    return sorted(item.key for item in queries if item.key is not None and item.shortfall == DISPUTED)
 
 
 def undisputed(submissions: Sequence[SubmissionFacts], keys: Collection[str]) -> tuple[SubmissionFacts, ...]:
@@ -256,12 +287,6 @@ def undisputed(submissions: Sequence[SubmissionFacts], keys: Collection[str]) ->
         )
         for facts in submissions
     )
-
-
-def unheard(case: MergedSubmission) -> dict[str, Classification]:
-    """What the review said of the queries of ``case`` that have no classification now, by key."""
-    keys = {item.key for facts in case.submissions for item in facts.queries if item.unclassified}
-    return {key: item for key, item in case.reviewed.items() if key in keys}
 
 
 def _pinned(record: PullRequestRecord | None) -> frozenset[str]:

@@ -234,11 +234,14 @@ def _over(
 
 
 def _with_reviews(tip: RunState, cases: Sequence[MergedSubmission]) -> tuple[MergedSubmission, ...]:
-    """``cases`` with what this version of the product said of their queries when they were reviewed."""
+    """``cases`` with what was said of their queries when they were reviewed."""
     found = []
     for case in cases:
         record = None if case.record is None else record_of(tip.ledger, case.record.pull_request)
-        found.append(case if record is None else replace(case, reviewed=record.known_to(tip.world.version)))
+        if record is not None:
+            same = record.version == tip.world.version
+            case = replace(case, reviewed=record.classifications, is_same_version=same)
+        found.append(case)
     return tuple(found)
 
 

@@ -616,7 +616,9 @@ def test_a_classifier_that_stopped_fails_the_check_with_its_reason(code: Literal
     plan = Hub().review(make_analysis((*QUERIES, unclassified), stopped=stopped))
     assert plan.result.exit_code == code
     assert plan.result.conclusion == "failure"
-    assert "the endpoint is away" in plan.result.title
+    assert "The classifier stopped" in plan.result.title
+    (comment,) = [item.body for item in plan.operations if isinstance(item, CreateComment)]
+    assert "`the endpoint is away`" in comment, "it is the first job's word"
     assert "incumbent: incomplete" in plan.result.labels
     (ledger,) = [item for item in plan.operations if isinstance(item, WriteLedger)]
     assert ledger.files

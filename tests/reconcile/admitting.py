@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.curator import file_changes as changes
@@ -103,7 +103,9 @@ class After:
     @property
     def cases(self) -> tuple[MergedSubmission, ...]:
         mine = {MERGE: make_pull(labels=tuple(sorted(self.hub.labels)))} if self.pull else {}
-        return (*cases_of(self.inventory, self.fresh, {**mine, **self.found}, self.records), *self.again)
+        known = {} if self.hub.record is None else self.hub.record.classifications
+        found = cases_of(self.inventory, self.fresh, {**mine, **self.found}, self.records)
+        return (*(replace(case, reviewed=known) for case in found), *self.again)
 
     @property
     def inputs(self) -> AdmissionInputs:

@@ -182,7 +182,7 @@ class Hub(GitHubClient):
     def author_of(self, commit: str) -> str:
         return self.repository.authors.get(commit, "ghost")
 
-    def commit_authors(self, number: int) -> frozenset[str]:
+    def commit_authors(self, number: int, *, proven: bool = False) -> frozenset[str]:
         return self.made.get(number, frozenset())
 
     def own_issues(self) -> tuple[Issue, ...] | None:

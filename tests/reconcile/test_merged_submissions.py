@@ -10,15 +10,15 @@ from bot.classifier.model import Classification, Findings
 from bot.github.facts import QueryFacts
 from bot.ledger.model import Merged
 from bot.reconcile.merged_submissions import (
-    DISPUTED,
     MergedSubmission,
+    agreed,
     cases_of,
     disputed,
+    disputes,
     has_merit,
     judged_again,
     settled_in,
     undisputed,
-    unheard,
     without,
 )
 from tests.github.scenes import make_platform, make_query, reworded
@@ -210,18 +210,26 @@ def test_what_a_person_rejected_has_no_merit() -> None:
 
 
 def test_of_what_two_jobs_say_different_things_nobody_believes_either() -> None:
-    same, other, model, new = (make_query(f"q{place}", {"d": 0.9}, f"text {place}") for place in (1, 2, 3, 4))
-    asked = replace(model.classification or NEVER, findings={"a" * 24: Findings()})
-    model = model.model_copy(update={"classification": asked})
-    said = ((same, same), (other, make_query("q2", {"c": 0.9})), (model, make_query("q3", {"c": 0.9})))
-    reviewed = {item.key or "": each.classification or NEVER for item, each in said}
-    inventory = make_inventory(facts(same, other, model, new), merges=[merge_of(same, other, model, new)])
+    same, other, model, odd, new = (make_query(f"q{place}", {"d": 0.9}, f"text {place}") for place in range(1, 6))
+    model, odd = (
+        item.model_copy(
+            update={"classification": replace(item.classification or NEVER, findings={"a" * 24: Findings()})}
+        )
+        for item in (model, odd)
+    )
+    said = ((same, {"d": 0.9}), (other, {"d": 0.8}), (model, {"d": 0.7}), (odd, {"c": 0.9}))
+    reviewed = {item.key or "": make_query("x", each).classification or NEVER for item, each in said}
+    queries = (same, other, model, odd, new)
+    inventory = make_inventory(facts(*queries), merges=[merge_of(*queries)])
     (case,) = cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {})
-    assert disputed([case]) == frozenset()
+    assert disputed([case], "run 1") == agreed(case) == frozenset()
     case = replace(case, reviewed=reviewed)
-    assert disputed([case]) == {other.key}
+    assert disputed([case], "run 1") == {other.key, odd.key}
+    assert disputed([replace(case, is_same_version=False)], "run 1") == frozenset(), "another version may differ"
+    assert agreed(case) == {"q1", "q3"}, "a model may say how likely it is in another way, not what there is"
     found = undisputed(case.submissions, {other.key or ""})
-    assert [item.classification is None for item in found[0].queries] == [False, True, False, False]
-    assert found[0].queries[1].shortfall == DISPUTED
-    assert unheard(case) == {}
-    assert unheard(replace(case, submissions=found)) == {other.key: reviewed[other.key or ""]}
+    assert [item.classification is None for item in found[0].queries] == [False, True, False, False, False]
+    assert disputes(found) == [other.key]
+    # A later run that disagrees again is believed, and a person decides.
+    noted = replace(case, record=make_record(disputed={other.key: "run 1", odd.key: "run 2"}))
+    assert disputed([noted], "run 2") == {odd.key}

@@ -53,8 +53,10 @@ def surveyed(hub: Hub) -> Inventory:
     return found
 
 
-def reconciled(hub: Hub, inventory: Inventory) -> Publication:
-    return reconcile_event(EVENT, inventory, world_of(hub), hub, lambda attempt: None, dry_run=False)
+def reconciled(hub: Hub, inventory: Inventory, *, seeks: bool = False) -> Publication:
+    return reconcile_event(
+        replace(EVENT, seeks=seeks), inventory, world_of(hub), hub, lambda attempt: None, dry_run=False
+    )
 
 
 def of_another_repository(hub: Hub, inventory: Inventory) -> Inventory:

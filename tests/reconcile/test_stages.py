@@ -68,6 +68,8 @@ def test_a_candidate_is_raised_once_and_kept_true_when_it_is_found_no_more() -> 
     reconciled(hub, with_candidates(hub))
     assert CANDIDATES not in hub.repository.files(BRANCH)
     reconciled(hub, with_candidates(hub, candidate))
+    assert pulls(hub, is_candidate) == [], "they are looked for once a week alone"
+    reconciled(hub, with_candidates(hub, candidate), seeks=True)
     (pull,) = pulls(hub, is_candidate)
     assert (pull.author, pull.labels, pull.open) == (BOT, {LABEL}, True)
     pull.labels.clear()
@@ -75,7 +77,7 @@ def test_a_candidate_is_raised_once_and_kept_true_when_it_is_found_no_more() -> 
     assert pull.labels == {LABEL}
     hub.close_pull(pull)
     reconciled(hub, with_candidates(hub))
-    reconciled(hub, with_candidates(hub, candidate))
+    reconciled(hub, with_candidates(hub, candidate), seeks=True)
     assert pulls(hub, is_candidate) == [pull]
 
 
