@@ -9,8 +9,9 @@ and :data:`FIELDS` says which, field by field:
 - *text*: it decides nothing, and is shown as somebody else's words: escaped, in code spans.
 
 What enters the regression set rests on the document after a merge, whose every text is compared with the merged files
-(:mod:`bot.reconcile.confirmed`); the document of a pull request only fills the comment, the check and the record of
-that pull request.
+(:mod:`bot.reconcile.confirmed`), and by itself only where the review said the same of it
+(:func:`bot.reconcile.merged_submissions.agreed`).  The document of a pull request only fills the comment, the check and
+the record of that pull request.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ FIELDS: Final[Mapping[str, Trust | None]] = MappingProxyType(
         "Analysis.impact": Trust("text", "shown as what was measured; a change of taxonomy or config must have one"),
         "Analysis.config": Trust("bounded", "counts where it is the head's file, byte for byte; compared, not read"),
         "Analysis.follows": Trust(
-            "bounded", "the reviewed set under other ids of the reviewed taxonomy, byte for byte"
+            "bounded", "where the taxonomy changes: the reviewed set under new ids, byte for byte"
         ),
         "Analysis.remembered": Trust("bounded", "a language model's answers, for this pull request alone"),
         "JudgedFacts.pull_request": Trust("derived", "the event's, or the run refuses"),
@@ -156,7 +157,7 @@ FIELDS: Final[Mapping[str, Trust | None]] = MappingProxyType(
 )
 """Class and field of a document → its rule; ``PARTS`` where the class below it has rules of its own."""
 
-NOT_READ: Final = "it was not read by the first job; run all jobs again"
+NOT_READ: Final = "it was not classified by the first job; run all jobs again"
 
 
 class ForeignFactsError(OutsideError):

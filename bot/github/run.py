@@ -177,7 +177,8 @@ def publish_event(
                 if why is not None:
                     return nothing(why)
                 observed = observes(event, world)
-                return post_failure(event, github, "The analysis cannot be used", f"{error}.", observed, dry_run)
+                text = f"{error}. Run all jobs again, or comment `/incumbent run`."
+                return post_failure(event, github, "The analysis cannot be used", text, observed, dry_run)
         raise LostRaceError("other runs kept writing to the ledger; run this one again")
     except OutsideError as error:
         # Something could not be written: a check that says so is better than none, or than an old one that passes.
@@ -345,7 +346,7 @@ def _refuse_foreign_facts(event: Event, analysis: Analysis, world: World, commit
     # The regression set of now is judged against; what is classified rests on the rest.
     before, now = (world.store.trees(each, "config", "taxonomy", below=False) for each in (judged.base, commits.base))
     if before != now:
-        raise ForeignFactsError("Taxonomy or config have changed since the analysis: run all jobs again")
+        raise ForeignFactsError("Taxonomy or config have changed since the analysis")
 
 
 def _publish_group(

@@ -119,9 +119,7 @@ def case_messages(
             "texts": {**processed.record.texts, **judgement.texts},
             "displayed": processed.displayed,
             "showing": showing,
-            "disputed": {
-                key: processed.record.disputed.get(key, inputs.run or "") for key in disputes(case.submissions)
-            },
+            "disputed": dict.fromkeys(disputes(case.submissions), inputs.run or "") | processed.record.disputed,
             **outcome.recorded,
             "decisions": tuple(item for item in outcome.own if not is_done(item, outcome.judgement, present)),
         }

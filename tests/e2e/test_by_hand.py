@@ -89,7 +89,7 @@ def test_an_event_that_is_none_is_refused(event: Path, capsys: pytest.CaptureFix
         assert "bug" not in capsys.readouterr().err, text
 
 
-NO_ANALYSES = ("", "{}", "[1]", "\x00", '{"format": 1, "format": 1}', '{"format": 2}', '{"format": NaN}')
+NO_ANALYSES = ("", "{}", "[1]", "\x00", '{"format": 1, "format": 1}', '{"format": 3}', '{"format": NaN}')
 
 
 def instead(text: str) -> Callable[[str], str]:

@@ -198,8 +198,9 @@ def test_what_was_done_before_the_end_is_kept_and_the_check_says_why_the_rest_is
     assert conclusion(world, pull.head) == "failure"
     check = max(world.checks(pull.head), key=lambda run: int(run["id"]))
     words = "budget of 7 requests" if reason == "budget" else "127.0.0.1 failed (HTTP 503)"
-    assert words in check["output"]["title"]
-    assert "has no verdict: it was not asked about" in sticky(world, pull.number)
+    assert "The classifier stopped" in check["output"]["title"]
+    assert words in sticky(world, pull.number)
+    assert "has no verdict: `it was not asked about" in sticky(world, pull.number)
     assert "incumbent: incomplete" in world.labels(pull.number)
     done = QUERIES - len(first.report["review"]["unclassified"])
     assert 0 < done < QUERIES

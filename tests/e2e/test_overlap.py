@@ -58,20 +58,24 @@ def test_a_review_and_the_reconcile_after_anothers_merge(
         assert [run.analyse.run() for run in runs.values()] == [0, 0]
         return story, runs
 
-    story, runs = merged_and_opened()
-    mark = story.world.gateway.mark()
-    assert runs["reconcile"].publish.run() == 0
-    calls = len(story.world.gateway.calls_since(mark))
-    assert runs["review"].publish.run() == 0
-    story.schedule()
-    left = final_state(story.world)
+    # The review judges by the set that it finds: that before the reconcile, or that after it.
+    left, calls = [], 0
+    for order in (("review", "reconcile"), ("reconcile", "review")):
+        story, runs = merged_and_opened()
+        for name in order:
+            mark = story.world.gateway.mark()
+            assert runs[name].publish.run() == 0
+            calls = len(story.world.gateway.calls_since(mark)) if name == "reconcile" else calls
+        story.schedule()
+        left.append(final_state(story.world))
     wrong = []
     for number in range(0, calls, SPARING):
         story, runs = merged_and_opened()
         codes = overlap(story, runs, suspended_at(number))
         story.schedule()
         what = f"{story.world.full_name}: reconcile held up at call {number} (exit codes {codes})"
-        wrong += [f"{what}: {text}" for text in differences(left, final_state(story.world))]
+        found = min((list(differences(each, final_state(story.world))) for each in left), key=len)
+        wrong += [f"{what}: {text}" for text in found]
     assert not wrong, "\n".join(wrong)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -117,10 +118,10 @@ def review(hub: Hub, number: int) -> None:
     publish_event(event, analysis, world_of(hub), hub, no_race, dry_run=False)
 
 
-def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool:
+def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False, page: str | None = None) -> bool:
     """A whole run on the default branch; whether it came to its end, before it had written ``allowed`` times.
 
-    ``seeks``: it looks back at all queries, as it does once a week.
+    ``seeks``: it looks back at all queries, as it does once a week; ``page`` is that of the run.
     """
     event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN, seeks=seeks)
     inventory = survey_event(event, world_of(hub), lambda *_: Reader(), silent)
@@ -128,7 +129,8 @@ def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool
     assert not inventory.problems
     hub.allowed = allowed
     try:
-        assert not reconcile_event(event, inventory, world_of(hub), hub, no_race, dry_run=False).why
+        world = replace(world_of(hub), run=page)
+        assert not reconcile_event(event, inventory, world, hub, no_race, dry_run=False).why
     except KilledError:
         return False
     finally:

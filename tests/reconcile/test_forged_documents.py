@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -28,6 +28,7 @@ from bot.ledger.model import BRANCH, record_path
 from bot.pipeline.migrate import migrate_set
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
+from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import (
@@ -375,3 +376,47 @@ def test_entries_are_scored_again_only_where_that_is_due() -> None:
     ]  # fmt: skip
     here.reconcile({**found, "renewals": renewals})
     assert here.rated() == honest.rated()
+
+
+# What changes between the jobs, and what lasts
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_of_what_another_version_reviewed_a_forged_word_needs_a_person(
+    value: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, found, _ = merged()
+    here = deepcopy(model)
+    before = here.rated()
+    of_now = world_of
+    monkeypatch.setattr(
+        "tests.reconcile.test_forged_documents.world_of", lambda hub: replace(of_now(hub), version="f" * 64)
+    )
+    here.reconcile(all_tags(found, value, "inference", 1.0 if value else 0.0))
+    assert here.rated() == before
+
+
+def test_of_another_taxonomy_than_the_review_saw_a_forged_word_needs_a_person() -> None:
+    model, _, _ = merged()
+    here = deepcopy(model)
+    before = here.rated()
+    text = here.hub.repository.files(MAIN)[TAXONOMY_FILE]
+    here.hub.push(MAIN, {TAXONOMY_FILE: text.replace("version: 1.0.0", "version: 1.0.1")})
+    here.reconcile(all_tags(here.inventory(), True, "inference"))
+    assert set(here.rated()) == set(before)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_query_whose_review_was_forged_waits_for_a_person_in_the_end(value: bool) -> None:
+    here = desk(agent_files(MAL, {"m1": SHOWN}))
+    before = here.rated()
+    here.publish(all_tags(here.analysis(), value, "inference", 1.0 if value else 0.0))
+    here.hub.merge(here.mine, "cora", squash=False)
+    comments = []
+    for number in range(3):
+        assert reconcile(here.hub, page=f"https://github.example/o/r/actions/runs/{number}")
+        comments.append(here.hub.comments(here.mine.number)[0].body)
+    assert here.rated() == before
+    assert "says something else of it than the review did" in comments[0]
+    assert "has no verdict" not in comments[-1]
+    assert "UNSEEN" in comments[-1]
