@@ -276,8 +276,12 @@ def folder_record(ledger: CommitSnapshot | None, folder: str) -> FolderRecord | 
 
 
 def prepare_folders(ledger: CommitSnapshot | None, folders: Collection[str]) -> None:
-    """Fetch the records of ``folders`` in one request, before they are read."""
-    _prepare(ledger, [folder_path(folder) for folder in folders])
+    """Fetch the records of ``folders`` in one request, before they are read.
+
+    What reviews said of merged queries is fetched with them: it is compared with what is said of the merged files.
+    """
+    merged = [number for number, record in records_of(ledger).items() if record.merged is not None]
+    _prepare(ledger, [*map(folder_path, folders), *map(record_path, merged)] if folders else [])
 
 
 def _prepare(ledger: CommitSnapshot | None, paths: Collection[str]) -> None:
