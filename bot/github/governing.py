@@ -44,10 +44,10 @@ def effect_of(path: str) -> str | None:
 
 _KEY: Final = re.compile(r"([a-z_]+):")
 _PLAIN: Final = re.compile(
-    r" *(- )?([A-Za-z0-9_.-]+:)? *([A-Za-z0-9_.+-]+|\{[A-Za-z0-9_.:, -]*\}|\[[A-Za-z0-9_., -]*\])? *"
-    r"(#[^\x00-\x1f\x85\u2028\u2029]*)?"
+    r"(?:- )?(?:[A-Za-z0-9_.-]+:)?(?: *(?:[A-Za-z0-9_.+-]+|\{[A-Za-z0-9_.:, -]*\}|\[[A-Za-z0-9_., -]*\]))?"
+    r"(?: *#[^\x00-\x1f\x85\u2028\u2029]*)?"
 )
-"""A line of a YAML file that can neither open nor end anything that another line goes on with."""
+"""A line of a YAML file, without spaces around it, that can neither open nor end what another line goes on with."""
 
 
 def keeps_who_decides(before: str, after: str) -> bool:
@@ -63,7 +63,7 @@ def keeps_who_decides(before: str, after: str) -> bool:
         return False
     differing = [key for key in {*old, *new} if old.get(key) != new.get(key)]
     lines = [line for key in differing for line in (*old.get(key, ()), *new.get(key, ()))]
-    return all(_PLAIN.fullmatch(line) for line in lines)
+    return all(_PLAIN.fullmatch(line.strip(" ")) for line in lines)
 
 
 def _blocks(text: str) -> dict[str, list[str]] | None:
