@@ -223,7 +223,8 @@ def test_ctrl_c_ends_all_processes_without_a_traceback(seconds: float) -> None:
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
-    assert process.returncode in (0, 130)
+    # While the interpreter ends it handles no signal any more, and dies of it.
+    assert process.returncode in (0, 130, -signal.SIGINT)
     assert b"Traceback" not in err
     # What keeps the books of shared memory notices the end of the others a moment later.
     deadline = time.monotonic() + 30
