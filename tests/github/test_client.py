@@ -268,6 +268,13 @@ def test_who_made_commits(commits: list[dict[str, Any]], logins: set[str]) -> No
     assert makers_of(commits) == logins
 
 
+def test_a_name_in_a_commit_proves_nothing_unless_it_is_signed() -> None:
+    spoofed = made("cora", "mallory", message=CO_AUTHORED)
+    assert makers_of([spoofed]) >= {"cora", "mallory", "ines"}
+    assert makers_of([spoofed], proven=True) == frozenset()
+    assert makers_of([spoofed, made("Mara", "web-flow", message=CO_AUTHORED, signed=True)], proven=True) == {"mara"}
+
+
 @pytest.mark.parametrize("count", [1, 100, 249, 250])
 def test_of_more_commits_than_github_lists_the_authors_are_unknown(hub: Hub, count: int) -> None:
     pages = [made("mara")] * count
