@@ -87,10 +87,14 @@ def plan_admissions(
     inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, inputs: AdmissionInputs
 ) -> AdmissionWrites:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
-    keys = disputed(cases, inputs.run or "")
+    run = inputs.run or ""
+    keys = frozenset(key for case in cases for key in disputed(case, run))
     if keys:
         inventory = inventory.model_copy(update={"submissions": undisputed(inventory.submissions, keys)})
-        cases = [replace(case, submissions=undisputed(case.submissions, keys)) for case in cases]
+        cases = [
+            replace(case, submissions=undisputed(case.submissions, keys), disputed=disputed(case, run))
+            for case in cases
+        ]
     plan = _plan(inventory, cases, platform, inputs)
     refused = inputs.refused if plan.offer is None else inputs.refused.met_by(plan.offer)
     return plan if refused == inputs.refused else _plan(inventory, cases, platform, replace(inputs, refused=refused))

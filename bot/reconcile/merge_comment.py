@@ -20,7 +20,7 @@ from bot.ledger.event_files import is_full
 from bot.ledger.events import LedgerEvent, events_path
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline.review import Platform, Review
-from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, disputes
+from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission
 from bot.reconcile.planned_set import is_done
 from bot.report.escaping import code
 from bot.report.review_comment import PullRequestReport, marker, render_comment
@@ -119,7 +119,7 @@ def case_messages(
             "texts": {**processed.record.texts, **judgement.texts},
             "displayed": processed.displayed,
             "showing": showing,
-            "disputed": dict.fromkeys(disputes(case.submissions), inputs.run or "") | processed.record.disputed,
+            "disputed": dict.fromkeys(sorted(case.disputed), inputs.run or "") | processed.record.disputed,
             **outcome.recorded,
             "decisions": tuple(item for item in outcome.own if not is_done(item, outcome.judgement, present)),
         }

@@ -69,8 +69,9 @@ class MergedSubmission(JudgedFacts):
 
     ``head`` is its commit and ``at`` the time of that; ``pull`` is unknown for what was pushed directly.  ``texts``
     maps the entries that it brought to digests of their turns; ``reviewed`` is what the review said of its queries, by
-    key, and ``is_same_version`` tells that this version of the product did.  ``again`` tells that all of it was settled
-    once, and that the set has changed since; ``lost`` that some of it waited for a slot, and left the line.
+    key, and ``is_same_version`` tells that this version of the product did; ``disputed`` are the keys of what the job
+    after the merge says differently in this run.  ``again`` tells that all of it was settled once, and that the set has
+    changed since; ``lost`` that some of it waited for a slot, and left the line.
     """
 
     at: str
@@ -79,6 +80,7 @@ class MergedSubmission(JudgedFacts):
     texts: Mapping[str, str]
     reviewed: Mapping[str, Classification] = field(default_factory=dict)
     is_same_version: bool = True
+    disputed: frozenset[str] = frozenset()
     again: bool = False
     lost: bool = False
 
@@ -221,20 +223,21 @@ DISPUTED: Final = (
 )
 
 
-def disputed(cases: Sequence[MergedSubmission], run: str) -> frozenset[str]:
-    """The keys of the classifications in ``cases`` of which the review said something else, by the same version.
+def disputed(case: MergedSubmission, run: str) -> frozenset[str]:
+    """The keys of the classifications in ``case`` of which the review said something else, by the same version.
 
-    One of the two jobs was not honest, or broken: nobody is believed in this ``run``.  Where a later run of the merged
+    One of the two jobs was not honest, or broken: neither is believed in this ``run``.  If a later run of the merged
     files disagrees with the review again, its word counts, and a person decides (:func:`agreed`).
     """
+    if not case.is_same_version:
+        return frozenset()
+    before = {} if case.record is None else case.record.disputed
     found = set()
-    for case in cases:
-        before = {} if case.record is None else case.record.disputed
-        for item in (item for facts in case.submissions for item in facts.queries):
-            key, now = item.key or "", item.classification
-            said = case.reviewed.get(key) if case.is_same_version else None
-            if said is not None and now is not None and not agree(said, now) and before.get(key) in (None, run):
-                found.add(key)
+    for item in (item for facts in case.submissions for item in facts.queries):
+        key, now = item.key or "", item.classification
+        said = case.reviewed.get(key)
+        if said is not None and now is not None and not agree(said, now) and before.get(key) in (None, run):
+            found.add(key)
     return frozenset(found)
 
 
@@ -265,12 +268,6 @@ def _decisive(item: Classification) -> tuple[object, ...]:
     values = {name: (each.value, rounded(each.confidence), each.path) for name, each in item.judgements.items()}
     marks = (item.attempt, item.basis, item.unfamiliar, item.contradiction is None)
     return (values, item.off_taxonomy, item.arbitrated, *marks)
-
-
-def disputes(submissions: Sequence[SubmissionFacts]) -> list[str]:
-    """The keys of the queries in ``submissions`` that two jobs say different things of."""
-    queries = (item for facts in submissions for item in facts.queries)
-    return sorted(item.key for item in queries if item.key is not None and item.shortfall == DISPUTED)
 
 
 def undisputed(submissions: Sequence[SubmissionFacts], keys: Collection[str]) -> tuple[SubmissionFacts, ...]:

@@ -10,11 +10,11 @@ from bot.classifier.model import Classification, Findings
 from bot.github.facts import QueryFacts
 from bot.ledger.model import Merged
 from bot.reconcile.merged_submissions import (
+    DISPUTED,
     MergedSubmission,
     agreed,
     cases_of,
     disputed,
-    disputes,
     has_merit,
     judged_again,
     settled_in,
@@ -222,14 +222,14 @@ def test_of_what_two_jobs_say_different_things_nobody_believes_either() -> None:
     queries = (same, other, model, odd, new)
     inventory = make_inventory(facts(*queries), merges=[merge_of(*queries)])
     (case,) = cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {})
-    assert disputed([case], "run 1") == agreed(case) == frozenset()
+    assert disputed(case, "run 1") == agreed(case) == frozenset()
     case = replace(case, reviewed=reviewed)
-    assert disputed([case], "run 1") == {other.key, odd.key}
-    assert disputed([replace(case, is_same_version=False)], "run 1") == frozenset(), "another version may differ"
+    assert disputed(case, "run 1") == {other.key, odd.key}
+    assert disputed(replace(case, is_same_version=False), "run 1") == frozenset(), "another version may differ"
     assert agreed(case) == {"q1", "q3"}, "a model may say how likely it is in another way, not what there is"
     found = undisputed(case.submissions, {other.key or ""})
     assert [item.classification is None for item in found[0].queries] == [False, True, False, False, False]
-    assert disputes(found) == [other.key]
+    assert found[0].queries[1].shortfall == DISPUTED
     # A later run that disagrees again is believed, and a person decides.
     noted = replace(case, record=make_record(disputed={other.key: "run 1", odd.key: "run 2"}))
-    assert disputed([noted], "run 2") == {odd.key}
+    assert disputed(noted, "run 2") == {odd.key}
