@@ -60,6 +60,7 @@ from bot.pipeline.submission import (
     Package,
     read_package,
     refuse_shared_ids,
+    submission_folders,
     with_unique_ids,
 )
 
@@ -103,7 +104,7 @@ def analyse(
     found = classify_all(platform, with_unique_ids(packages), known, backend, progress)
     identity = backend.identity
     submissions = [facts.submission for facts in found.submissions]
-    agents = {folder for path in snapshot.paths(EVAL_SETS) if (folder := agent_folder_of(path)) is not None}
+    agents = submission_folders(snapshot)
     return Analysis(
         format=FORMAT,
         repository=event.repository,
@@ -182,22 +183,14 @@ def classify_all(
         expected = {query.id: expectation(query, specification) for query in package.submission.queries}
         declared = declared_values(platform.taxonomy, specification)
         # What somebody wrote into the ledger that no classifier says is not known.
-        before = {
-            id: item
-            for query in queries
-            if (id := query.id)
-            and (kept := known.get(keys[id])) is not None
-            and not any(
-                impossible(
-                    query,
-                    expected[id],
-                    item := with_tool_names(kept, specification),
-                    platform.taxonomy,
-                    backend,
-                    declared,
-                )
-            )
-        }
+        before: dict[str, Classification] = {}
+        for query in queries:
+            kept = known.get(keys[query.id])
+            if kept is None:
+                continue
+            kept = with_tool_names(kept, specification)
+            if not any(impossible(query, expected[query.id], kept, platform.taxonomy, backend, declared)):
+                before[query.id] = kept
         found = classify_package(platform, package, backend, progress, before, line=line)
         findings = {query.id: known_by(backend, query.classified_turns) for query in queries}
         denied = ruled_out(platform.taxonomy, specification)
@@ -216,7 +209,7 @@ def _packages(
 ) -> list[Package]:
     packages = []
     changed = {change.path for change in changes}
-    present = {folder for path in snapshot.paths(EVAL_SETS) if (folder := agent_folder_of(path)) is not None}
+    present = set(submission_folders(snapshot))
     touched = touched_agents(changes)
     refused = refused_folders(touched & present, present)
     problems += [

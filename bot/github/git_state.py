@@ -22,6 +22,7 @@ from bot.github.border import configured
 from bot.github.client import GitHubClient
 from bot.github.decisions import CommentLookup
 from bot.github.events import Event, Flow
+from bot.github.governing import PLACES
 from bot.github.head_changes import HeadFacts
 from bot.github.managed_pull_request import (
     Branch,
@@ -64,7 +65,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS
 from bot.text.digests import digest
 
-FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
+FOLDERS = PLACES
 """The parts of a platform repository that are read; the rest, however large, is not fetched."""
 
 _OF_LEDGER = (*FILES, FOLDER)
