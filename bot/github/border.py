@@ -1,7 +1,7 @@
 """What a job that writes believes of a document of a job that reads hostile data (pure; SECURITY.md).
 
-Whoever has taken over the first job writes any document that fits the schema.  So each field is one of three things,
-and :data:`FIELDS` says which, field by field:
+An attacker who has taken over the first job can write any document that fits the schema.  So each field is one of three
+things, and :data:`FIELDS` says which:
 
 - *derived*: the second job works it out again from git, reviewed and merged files, the config and GitHub.  What the
   document says of it is not read, or the run refuses where it differs;

@@ -118,8 +118,8 @@ def departing(
 ) -> Departures:
     """The entries whose query leaves the eval sets by ``changes`` of the file that it was in.
 
-    ``submissions`` are what was read of the head, and ``agents`` its agents' folders: of one that is there and was not
-    read, or was read with faults, nobody knows.  Imported entries had no query here.
+    ``submissions`` are what was read of the head, and ``agents`` its agents' folders: one that is there and was not
+    read, or was read with faults, tells nothing.  Imported entries had no query here.
     """
     changed = {path for change in changes for path in (change.path, change.before)}
     faulty = [submission for submission in submissions if submission.problems]

@@ -60,7 +60,7 @@ class Past:
     """What the ledger says of the default branch.
 
     ``known`` are classifications by key, ``folder`` tells what is known of a folder's queries: what is among these is
-    not classified again.  None of it is from a pull request, whose job reads what nobody has merged.  ``prepare``
+    not classified again.  None of it is from a pull request, whose job reads what is not merged.  ``prepare``
     fetches what is known of many folders at once.  ``reconciled`` is what the last run left, ``index`` the folders that
     need not be read, but for those that open repacks have ``looked_back`` on; ``corrections`` is what curators said of
     texts, whether or not it stands.
@@ -267,8 +267,8 @@ def _departed(
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
     """The entries, in R or in line, whose query has gone from the eval sets.
 
-    ``folders`` are those of the eval sets.  Of what was not read, was read with faults, or never was here, nobody
-    knows.
+    ``folders`` are those of the eval sets.  A folder that was not read, was read with faults, or never was here
+    tells nothing.
     """
     known = platform.regression_set
     faulty = [package.submission for package in packages if package.submission.problems]
