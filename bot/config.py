@@ -187,6 +187,14 @@ class TriageSettings(Section):
         default=default("triage.shard_rows"),
         description="representatives that are classified at a time, and lost at a kill",
     )
+    strongest: Count = Field(
+        default=default("triage.strongest"),
+        description="of each capability and combination, the strongest representatives are looked at first: so many",
+    )
+    stop_after: Count | None = Field(
+        default=default("triage.stop_after"),
+        description="representatives in a row without merit after which no others are looked at; null: all are",
+    )
     megabytes: Count = Field(
         default=default("triage.megabytes"), description="memory of the database; what is more goes to disk"
     )

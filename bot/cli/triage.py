@@ -17,11 +17,11 @@ from bot.cli.output import (
     say,
     show_problems,
     show_usage,
-    warn_of_stale,
 )
 from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.extras import require_extra
 from bot.files.snapshot import WorkingTree
+from bot.pipeline.admit import refuse_stale
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package, Submission, faults_of_names
 from bot.pipeline.workspace import open_platform
@@ -116,6 +116,8 @@ def triage_command(
     packages = _packages(platform, agent_folder, agents_folder, customer)
     verify_weights(platform.config.classifier)
     backend = open_backend(platform, progress_lines, batch=batch)
+    # What is stale counts for nothing, and the shortlist would repeat it.
+    refuse_stale(platform.regression_set.present(platform.taxonomy, backend.identity)[1])
     assignment = Assignment(
         platform=platform,
         inputs=inputs,
@@ -145,8 +147,6 @@ def triage_command(
             ]
         ),
     }
-    known = platform.regression_set
-    warn_of_stale(known.residents(platform.taxonomy, backend.identity)[1])
     fix = (
         f"free some of its disk, and the same command goes on where it was; or delete {folder}, and start over with "
         "--work on another disk"

@@ -1,12 +1,16 @@
-"""Classifies a shard of representatives, and computes what each would add to R (pure)."""
+"""Classifies a shard of representatives, and computes what each would add to R (pure).
+
+There are two passes: :func:`classify_shard` by the classifier of the platform, and before it :func:`estimate_shard` by
+a quick one, from which follows in which order the second goes.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from bot.classifier.classify import classify
 from bot.classifier.model import Backend, Identity, silent
@@ -19,6 +23,7 @@ from bot.rater.model import Doubt, RatedEntry, ScoredQuery
 from bot.rater.profile import bits
 
 CLASSIFIED: Final = {
+    "position": "BIGINT",
     "place": "BIGINT",
     "id": "VARCHAR",
     "customer": "VARCHAR",
@@ -38,10 +43,28 @@ CLASSIFIED: Final = {
     "personal": "VARCHAR",
     "familiar": "BOOLEAN",
 }
-"""The columns of a classified shard, one row per undecided representative, in the order of their places.
+"""The columns of a classified shard, one row per undecided representative, by position.
 
 ``weight``: rows of the traffic that it represents; ``shortfall``: why it could not be classified (then the rest is
 null); from ``new`` to ``total`` the parts of its key against R; ``signature`` and ``scores`` go together.
+"""
+
+
+MERIT: Final = "(new > 0 OR fills > 0 OR contested > 0 OR combinations > 0)"
+"""A condition on rows of a classified shard: those with merit against R."""
+
+ESTIMATED: Final = {
+    "place": "BIGINT",
+    "weight": "BIGINT",
+    "competent": "VARCHAR[]",
+    "total": "DOUBLE",
+    "pieces": "VARCHAR[]",
+    "strengths": "DOUBLE[]",
+}
+"""The columns of an estimated shard, one row per undecided representative, by place.
+
+``competent`` and ``total`` are as in a classified shard.  ``pieces`` are what it may bring, competently or not: each of
+its capabilities, and each of its combinations that R lacks.  The strength of a piece is its weakest score.
 """
 
 
@@ -49,10 +72,11 @@ null); from ``new`` to ``total`` the parts of its key against R; ``signature`` a
 class Representative:
     """One row that represents many nearly equal rows of the traffic.
 
-    ``place`` is that of the row in the order of the inputs, ``agent`` the agent that was asked, ``weight`` how many
-    rows it represents.
+    ``position`` is its turn in a pass, ``place`` that of the row in the order of the inputs, ``agent`` the agent that
+    was asked, ``weight`` how many rows it represents.
     """
 
+    position: int
     place: int
     id: str
     agent: str
@@ -91,6 +115,10 @@ class Ground:
         return LiveSet.knowing(self.platform.taxonomy.by_id, self.residents, self.platform.config)
 
 
+Judge: TypeAlias = Callable[[Sequence[Representative], Ground, LiveSet, Backend], list[dict[str, Any]]]
+"""What a pass makes of a shard: the rows for the undecided ones of its representatives."""
+
+
 def known_texts(platform: Platform, package: Package) -> frozenset[tuple[str, ...]]:
     """The turns of all records of the agent of ``package``: a representative with such turns may already be decided."""
     place = (package.submission.customer, package.submission.agent)
@@ -127,34 +155,70 @@ def package_with(package: Package, queries: Sequence[Query]) -> Package:
 def classify_shard(
     rows: Sequence[Representative], ground: Ground, live: LiveSet, backend: Backend
 ) -> list[dict[str, Any]]:
-    """A row of :data:`CLASSIFIED` for each undecided one of ``rows``, in their order.
+    """A row of :data:`CLASSIFIED` for each undecided one of ``rows``, by position.
 
     Raises what stopped ``backend``, if anything did.
     """
+    found: list[dict[str, Any]] = []
+    for item, query in _rated(rows, ground, backend):
+        customer = ground.packages[item.agent].submission.customer
+        values = {"position": item.position, "place": item.place, "id": item.id, "customer": customer}
+        said = {"shortfall": query} if isinstance(query, str) else _against(query, live)
+        found.append({**dict.fromkeys(CLASSIFIED), **values, "weight": item.weight, **said})
+    return sorted(found, key=lambda row: row["position"])
+
+
+def estimate_shard(
+    rows: Sequence[Representative], ground: Ground, live: LiveSet, backend: Backend
+) -> list[dict[str, Any]]:
+    """A row of :data:`ESTIMATED` for each undecided one of ``rows`` that could be classified, by place."""
+    capabilities = live.capabilities
+    carried = live.carriers().keys()
+    found: list[dict[str, Any]] = []
+    for item, query in _rated(rows, ground, backend):
+        if isinstance(query, str):
+            continue
+        profile = live.profile(query)
+        scores = dict(profile.items)
+        possible = profile._replace(combined=capabilities.combined(profile.signature, profile.signature))
+        masks = [1 << index for index in scores]
+        masks += sorted(possible.combinations - carried - set(masks))
+        found.append(
+            {
+                "place": item.place,
+                "weight": item.weight,
+                "competent": capabilities.named(profile.caps),
+                "total": profile.total,
+                "pieces": [" ".join(capabilities.named(mask)) for mask in masks],
+                "strengths": [min(scores[index] for index in bits(mask)) for mask in masks],
+            }
+        )
+    return sorted(found, key=lambda row: row["place"])
+
+
+def _rated(
+    rows: Sequence[Representative], ground: Ground, backend: Backend
+) -> Iterator[tuple[Representative, ScoredQuery | str]]:
+    """The undecided ones of ``rows``, agent by agent, each as it is rated, or why it could not be classified."""
     platform = ground.platform
     asked: dict[str, list[Representative]] = {}
     for row in rows:
         if row.id not in ground.settled:
             asked.setdefault(row.agent, []).append(row)
-    found: dict[int, dict[str, Any]] = {}
     for agent, items in asked.items():
         package, queries = ground.packages[agent], [item.query for item in items]
-        customer = package.submission.customer
         result = classify(queries, package.specification, platform.taxonomy, backend, silent(agent))
         if result.stopped is not None:
             raise result.stopped
         said = under_corrections(platform, queries, result).classifications
         for item in items:
-            values: dict[str, Any] = {"place": item.place, "id": item.id, "customer": customer, "weight": item.weight}
             if item.id in said:
-                values |= _row(platform.rate(said[item.id], item.query, customer), live)
+                yield item, platform.rate(said[item.id], item.query, package.submission.customer)
             else:
-                values["shortfall"] = result.shortfalls[item.id]
-            found[item.place] = {**dict.fromkeys(CLASSIFIED), **values}
-    return [found[place] for place in sorted(found)]
+                yield item, result.shortfalls[item.id]
 
 
-def _row(query: ScoredQuery, live: LiveSet) -> dict[str, Any]:
+def _against(query: ScoredQuery, live: LiveSet) -> dict[str, Any]:
     profile = live.profile(query)
     new, fills, contested, combinations, total = live.key(profile)
     return {

@@ -1,4 +1,4 @@
-"""Classifies shards of representatives on the machines of a Ray cluster.
+"""Judges shards of representatives on the machines of a Ray cluster.
 
 Ray's client ends its whole process when the cluster is lost, so what talks to Ray (from :func:`drive` on) runs in a
 process of its own.  There nothing reads or writes the work folder.  Ray Data distributes the shards, starts workers
@@ -31,13 +31,13 @@ import bot
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import Arrays
 from bot.classifier.embedded.weights import WeightsError
-from bot.classifier.model import Backend
+from bot.classifier.model import Backend, Identity
 from bot.errors import IncumbentError, OutsideError, UsageError
 from bot.files.process import set_loaded_aside
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.text.digests import digest
-from bot.triage.classifying import Ground, Representative, classify_shard
+from bot.triage.classifying import Ground, Judge, Representative
 
 if TYPE_CHECKING:
     from ray import ObjectRef
@@ -52,8 +52,8 @@ _INSTALL: Final = "install the same on every machine of the cluster, for the Pyt
 
 Shard: TypeAlias = tuple[str, Sequence[Representative]]
 """A shard's name, and its content."""
-Classified: TypeAlias = tuple[str, list[dict[str, Any]]]
-"""A shard's name, and its rows from :func:`bot.triage.classifying.classify_shard`."""
+JudgedShard: TypeAlias = tuple[str, list[dict[str, Any]]]
+"""A shard's name, and its rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,34 +78,39 @@ class MessageKind(Enum):
 
     ALIVE = auto()
     WANTED = auto()
-    CLASSIFIED = auto()
+    JUDGED = auto()
     FAILED = auto()
     ENDED = auto()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """The input of the process that connects to the cluster; ``model`` is a fitted model, unless the shipped one is
-    used.
+    """The input of the process that connects to the cluster.
+
+    ``identity`` is that of the classifier there; ``model`` is a fitted model, unless the shipped one is used.
     """
 
     cluster: RayCluster
+    judge: Judge
     ground: Ground
+    identity: Identity
     model: Arrays | None
     log: Path
 
 
-def classified_on(
-    cluster: RayCluster, ground: Ground, backend: EmbeddedBackend, shards: Iterable[Shard], log: Path
-) -> Generator[Classified, None, None]:
-    """The ``shards``, each classified once, in the order of completion; Ray writes its ``log``.
+def judged_on(
+    cluster: RayCluster, judge: Judge, ground: Ground, backend: EmbeddedBackend, shards: Iterable[Shard], log: Path
+) -> Generator[JudgedShard, None, None]:
+    """The ``shards``, each judged once, in the order of completion; Ray writes its ``log``.
 
     Raises :class:`OutsideError` if the cluster cannot be used or is lost, and re-raises errors of workers.
     """
     reach(cluster)
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    order = Order(cluster=cluster, ground=ground, model=backend.handed_over(), log=log)
+    order = Order(
+        cluster=cluster, judge=judge, ground=ground, identity=backend.identity, model=backend.handed_over(), log=log
+    )
     process = context.Process(target=drive, args=(theirs, order), daemon=True)
     process.start()
     theirs.close()
@@ -123,7 +128,7 @@ def classified_on(
             except (EOFError, ConnectionError):
                 said = f"the connection to the Ray cluster at {cluster.address} was lost"
                 raise OutsideError(f"{said}; see {log}; {_FIX}") from None
-            if what is MessageKind.CLASSIFIED:
+            if what is MessageKind.JUDGED:
                 yield value
             elif what is MessageKind.FAILED:
                 raise value
@@ -150,7 +155,7 @@ def reach(cluster: RayCluster) -> None:
 
 
 def drive(pipe: Connection, order: Order) -> None:
-    """Classify the shards from ``pipe`` on the cluster of ``order``; runs in a process of its own.
+    """Judge the shards from ``pipe`` on the cluster of ``order``; runs in a process of its own.
 
     The last message says how it ended: normally, or with an error.
     """
@@ -162,7 +167,7 @@ def drive(pipe: Connection, order: Order) -> None:
     messages = _Messages(pipe)
     try:
         with suppress(BrokenPipeError, EOFError):
-            _classify(messages, order)
+            _judge(messages, order)
             messages.send(MessageKind.ENDED)
     except IncumbentError as error:
         messages.send(MessageKind.FAILED, error)
@@ -193,7 +198,7 @@ class _Messages:
             yield shard
 
 
-def _classify(messages: _Messages, order: Order) -> None:
+def _judge(messages: _Messages, order: Order) -> None:
     # No usage reports to Ray's makers, and no new local cluster if the given one is gone.
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
     import pyarrow
@@ -204,19 +209,19 @@ def _classify(messages: _Messages, order: Order) -> None:
     threading.Thread(target=_show_life, args=(messages,), daemon=True).start()
     _refuse_others(order)
     DataContext.get_current().enable_progress_bars = False
-    arguments = (installed(), ray.put(order.ground), ray.put(order.model))
+    arguments = (installed(), order.identity, order.judge, ray.put(order.ground), ray.put(order.model))
     shards = messages.shards()
     while given := [ray.put(pyarrow.table(_row(*shard))) for shard in islice(shards, _AT_ONCE)]:
         # At least one: an idle worker makes room for one that a lost machine had.
         workers = ActorPoolStrategy(min_size=1, max_size=max(1, int(ray.cluster_resources().get("CPU", 1))))
         found = from_arrow_refs(given).map_batches(
-            ShardClassifier, fn_constructor_args=arguments, batch_size=1, compute=workers
+            ShardJudge, fn_constructor_args=arguments, batch_size=1, compute=workers
         )
         try:
             for row in found.iter_rows():
                 if row["failure"] is not None:
                     raise row["failure"]
-                messages.send(MessageKind.CLASSIFIED, (row["shard"], json.loads(row["rows"])))
+                messages.send(MessageKind.JUDGED, (row["shard"], json.loads(row["rows"])))
         except ray.exceptions.UserCodeException:
             raise
         except ray.exceptions.RayError as error:
@@ -290,19 +295,29 @@ def installed() -> dict[str, str]:
     return {"code": code, "numpy": version("numpy")}
 
 
-class ShardClassifier:
-    """The classifier of a worker, loaded when the first shard comes.
+class ShardJudge:
+    """``judge`` with the classifier of a worker, which is loaded when the first shard comes.
 
-    ``required`` is the value of :func:`installed` at the driver; ``ground`` and ``model`` are in Ray's object store.
+    ``required`` is the value of :func:`installed` at the driver, and ``identity`` that of its classifier.  ``ground``
+    and ``model`` are in Ray's object store.
     """
 
-    def __init__(self, required: Mapping[str, str], ground: ObjectRef[Ground], model: ObjectRef[Any]) -> None:
+    def __init__(
+        self,
+        required: Mapping[str, str],
+        identity: Identity,
+        judge: Judge,
+        ground: ObjectRef[Ground],
+        model: ObjectRef[Any],
+    ) -> None:
         self._required = required
+        self._identity = identity
+        self._judge = judge
         self._references = (ground, model)
         self._loaded: tuple[Ground, LiveSet, Backend] | None = None
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
-        """The one shard of ``batch``, classified; or its failure, as a value, because a raised one would lose its
+        """The one shard of ``batch``, judged; or its failure, as a value, because a raised one would lose its
         class.
         """
         failure = np.full(1, None, dtype=object)
@@ -310,7 +325,7 @@ class ShardClassifier:
         try:
             self._loaded = self._loaded or self._load()
             rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in json.loads(batch["rows"][0])]
-            found = classify_shard(rows, *self._loaded)
+            found = self._judge(rows, *self._loaded)
         except IncumbentError as error:
             failure[0] = error
         return {"shard": batch["shard"], "rows": [json.dumps(found)], "failure": failure}
@@ -329,8 +344,8 @@ class ShardClassifier:
             backend = open_backend(ground.platform)
         except WeightsError as error:
             raise WeightsError(f"{machine}: {error.brief}") from None
-        if backend.identity != ground.identity:
-            raise OutsideError(f"{machine} has the classifier {backend.identity}, not {ground.identity}; {_INSTALL}")
+        if backend.identity != self._identity:
+            raise OutsideError(f"{machine} has the classifier {backend.identity}, not {self._identity}; {_INSTALL}")
         if model is not None and isinstance(backend, EmbeddedBackend):
             backend.hand_over(model)
         live = ground.live()

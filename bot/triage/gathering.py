@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,9 +22,10 @@ from bot.text.compare import normalise
 from bot.text.masking import masked_with
 from bot.text.personal_data.detector import Detector, personal_in
 from bot.text.secrets import redacted
-from bot.triage.processes import REPRESENTATIVES, shards
+from bot.triage.near_duplicates import write_near
+from bot.triage.processes import REPRESENTATIVES
 from bot.triage.reading import TrafficRow
-from bot.triage.tables import name, rows_of, write_query, write_rows
+from bot.triage.tables import emptied, name, rows_of, shards, write_query, write_rows
 
 if TYPE_CHECKING:
     from datasketch import MinHash
@@ -55,13 +55,14 @@ COLUMNS: Final = {
 ``place``: the row's number over all inputs; ``turns``: masked; ``exact``: rows with the same text, itself included;
 ``near``: additional rows with nearly that text; ``masked``: the kinds of masked data.
 """
-_NEAR: Final = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
 _DIGEST: Final = 16
 _CHUNK: Final = 50_000
 _TASK: Final = 250
 _CHARACTERS: Final = 250_000
 """Characters of a task, without its last query: memory is bounded even if queries are long."""
 _TASKS: Final = 16
+_SHARDS: Final = 4
+"""Shards for each process at least: none has to wait long for the others at the end."""
 
 Batch = TypeVar("Batch")
 
@@ -77,7 +78,7 @@ def write_keys(
 
     Returns the number of readable rows, of unreadable ones, and the problems of the first ``listed`` of these.
     """
-    folder = _emptied(work / "keys")
+    folder = emptied(work / "keys")
     problems: list[Problem] = []
     good = bad = 0
     found: list[dict[str, Any]] = []
@@ -219,7 +220,7 @@ def write_texts(
     """Write the first row of each text, masked, with its hashes; ``rows`` are those of :func:`write_keys`,
     read again.
     """
-    folder = _emptied(work / "texts")
+    folder = emptied(work / "texts")
     tasks = _tasks(_firsts(connection, work, rows))
     done = 0
     batches = iter(lambda: list(itertools.islice(tasks, _TASKS)), [])
@@ -271,72 +272,18 @@ def _tasks(rows: Iterator[tuple[TrafficRow, int]]) -> Iterator[list[tuple[Traffi
 
 
 def write_representatives(
-    connection: DuckDBPyConnection, work: Path, settings: TriageSettings, progress: Progress
+    connection: DuckDBPyConnection, work: Path, settings: TriageSettings, processes: int, progress: Progress
 ) -> None:
     """Write the texts that are near duplicates of no earlier one of their agent, in shards."""
     name(connection, "texts", shards(work, "texts"))
     (found,) = rows_of(connection, "SELECT count(*) AS texts, coalesce(max(place), 0) AS last FROM texts")
     progress(0, found["texts"])
-    _write_near(connection, work, found["texts"], found["last"], settings)
-    folder = _emptied(work / REPRESENTATIVES)
-    for number, rows in enumerate(_shards(_representatives(connection, work, found["texts"], progress), settings)):
+    write_near(connection, work, found["texts"], found["last"], settings)
+    folder = emptied(work / REPRESENTATIVES)
+    # Nearly all texts may be representatives, and few: how many is known once they are written.
+    most = rows_of_shard(found["texts"], settings, processes)
+    for number, rows in enumerate(in_shards(_representatives(connection, work, found["texts"], progress), most)):
         write_rows(connection, folder / f"{number:06d}.parquet", COLUMNS, rows)
-
-
-def _write_near(connection: DuckDBPyConnection, work: Path, texts: int, last: int, settings: TriageSettings) -> None:
-    """Write the near duplicates: the text that each duplicates, and how many rows have it."""
-    pairs = _emptied(work / "pairs")
-    parts = texts // _CHUNK + 1
-    # In parts: for all bands at once the database would need memory that grows with their number.
-    for part in range(parts):
-        query = (
-            "WITH banded AS (SELECT place, exact, unnest(bands) AS hash FROM texts), "
-            "earliest AS (SELECT place, exact, min(place) OVER (PARTITION BY hash) AS first FROM banded "
-            f"WHERE hash % {parts} = {part}) SELECT DISTINCT place, first, exact FROM earliest WHERE first < place"
-        )
-        write_query(connection, pairs / f"{part:06d}.parquet", query)
-    name(connection, "pairs", shards(work, "pairs"))
-    folder = _emptied(work / "near")
-    is_duplicate = bytearray(last + 1)
-    found: list[dict[str, Any]] = []
-    number = 0
-    with _hashes(connection, work, settings.permutations) as hashes:
-        for row in rows_of(connection, "FROM pairs ORDER BY place, first"):
-            place, first = row["place"], row["first"]
-            if is_duplicate[place] or is_duplicate[first]:
-                continue
-            if float(np.mean(hashes(place) == hashes(first))) >= settings.near_duplicate:
-                is_duplicate[place] = 1
-                found.append({"place": place, "of": first, "exact": row["exact"]})
-            if len(found) == _CHUNK:
-                write_rows(connection, folder / f"{number:06d}.parquet", _NEAR, found)
-                found.clear()
-                number += 1
-    write_rows(connection, folder / f"{number:06d}.parquet", _NEAR, found)
-    _emptied(pairs)
-
-
-@contextmanager
-def _hashes(
-    connection: DuckDBPyConnection, work: Path, permutations: int
-) -> Iterator[Callable[[int], np.ndarray[Any, Any]]]:
-    """The hashes of the text at a place, from a file sorted by place: any place is found at once.
-
-    The share of equal hashes estimates the Jaccard similarity of the shingles of two texts.
-    """
-    size = 4 * permutations
-    path = work / "hashes"
-    with path.open("w+b") as file:
-        for row in rows_of(connection, "SELECT place, minhash FROM texts"):
-            file.seek(row["place"] * size)
-            file.write(b64decode(row["minhash"]))
-
-        def hashes(place: int) -> np.ndarray[Any, Any]:
-            file.seek(place * size)
-            return np.frombuffer(file.read(size), "<u4")
-
-        yield hashes
-    path.unlink()
 
 
 def _representatives(
@@ -360,14 +307,19 @@ def _representatives(
             progress(number, texts)
 
 
-def _shards(rows: Iterator[dict[str, Any]], settings: TriageSettings) -> Iterator[list[dict[str, Any]]]:
-    """``rows`` in shards of a fixed number, fewer if their texts are long; one empty shard if there are none."""
+def rows_of_shard(rows: int, settings: TriageSettings, processes: int) -> int:
+    """How many of so many ``rows`` are in a shard: few enough for the ``processes`` to share the work."""
+    return min(settings.shard_rows, rows // (_SHARDS * processes) + 1)
+
+
+def in_shards(rows: Iterable[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:
+    """``rows`` in shards of ``most``, of fewer if their texts are long; one empty shard if there are none."""
     found: list[dict[str, Any]] = []
     characters = number = 0
     for row in rows:
         found.append(row)
         characters += sum(map(len, row["turns"]))
-        if len(found) == settings.shard_rows or characters > _TASKS * _CHARACTERS:
+        if len(found) == most or characters > _TASKS * _CHARACTERS:
             yield found
             found, characters = [], 0
             number += 1
@@ -380,7 +332,7 @@ def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
 
     If several have the same id, the first that has it as its own keeps it.
     """
-    folder = _emptied(work / "names")
+    folder = emptied(work / "names")
     path = folder / "0.parquet"
     write_query(
         connection,
@@ -403,10 +355,3 @@ def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
             f"AS id, changes + (number > 1)::INTEGER AS changes FROM {numbered}",
         )
     return path
-
-
-def _emptied(folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
-    for path in folder.glob("*.parquet"):
-        path.unlink()
-    return folder

@@ -68,6 +68,7 @@ def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, i
         *reading,
         ("representatives", counts.representatives),
         ("already decided", counts.settled),
+        ("not looked at", counts.unseen),
         ("not classified", counts.unclassified),
         ("exercise nothing of the taxonomy", counts.off_taxonomy),
         ("of a kind of text that the classifier cannot judge", counts.unfamiliar),
@@ -75,6 +76,11 @@ def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, i
         ("with merit at their turn", shortlist.judged),
     ]
     yield from _table(("what", "count"), ((what, f"{count:,}") for what, count in rows))
+    if counts.unseen:
+        yield ""
+        yield f"{counts.unseen:,} representatives, which stand for {counts.unseen_rows:,} rows, were not looked at:"
+        yield "a quick estimate put them last, and of those before them many in a row brought no merit"
+        yield "(`triage.stop_after`). What they exercise is the estimate's."
 
 
 def _unclassified(reasons: Mapping[str, str], count: int) -> Iterator[str]:
@@ -88,10 +94,10 @@ def _lists(summary: Summary, shortlist: Shortlist, names: Mapping[str, str], sho
     yield from _table(
         ("query", "verdict", "reasons", "rows like it"), (_row(item) for item in shortlist.chosen[:shown])
     )
-    lacking = [item for item in summary.capabilities if item.rows and not item.entries]
+    lacking = [item for item in summary.capabilities if item.rows + item.estimated and not item.entries]
     yield from _section("Capabilities that the traffic has and the set lacks", len(lacking), shown)
     yield from _covered(lacking[:shown], names)
-    pairs = [item for item in summary.pairs if item.rows and not item.entries]
+    pairs = [item for item in summary.pairs if item.rows + item.estimated and not item.entries]
     yield from _section("Pairs that the traffic has and the set lacks", len(pairs), shown)
     yield from _covered(pairs[:shown], names)
     yield from _section("Capabilities of the traffic", len(summary.capabilities), shown)
@@ -112,11 +118,11 @@ def _row(item: Chosen) -> tuple[str, ...]:
 
 def _covered(items: Iterable[CoverageCount], names: Mapping[str, str]) -> Iterator[str]:
     rows = ((_named(item.names, names, " + "), *_numbers(item)) for item in items)
-    return _table(("capability", "rows", "entries", "shortlist"), rows)
+    return _table(("capability", "rows", "not looked at", "entries", "shortlist"), rows)
 
 
-def _numbers(item: CoverageCount) -> tuple[str, str, str]:
-    return f"{item.rows:,}", f"{item.entries:,}", f"{item.chosen:,}"
+def _numbers(item: CoverageCount) -> tuple[str, ...]:
+    return f"{item.rows:,}", f"{item.estimated:,}", f"{item.entries:,}", f"{item.chosen:,}"
 
 
 def _named(ids: Sequence[str], names: Mapping[str, str], between: str) -> str:
@@ -187,7 +193,8 @@ TriageOutput: TypeAlias = Annotated[
         "out rows=outcome.rows unreadable=outcome.unreadable texts=outcome.texts "
         "representatives=outcome.summary.counts.representatives settled=outcome.summary.counts.settled "
         "off_taxonomy=outcome.summary.counts.off_taxonomy unclassified=outcome.summary.counts.unclassified "
-        "unfamiliar=outcome.summary.counts.unfamiliar merit=outcome.summary.counts.merit "
+        "unfamiliar=outcome.summary.counts.unfamiliar unseen=outcome.summary.counts.unseen "
+        "unseen_rows=outcome.summary.counts.unseen_rows merit=outcome.summary.counts.merit "
         "judged=outcome.shortlist.judged shortlist=outcome.shortlist.chosen usage",
         shortlist=tuple[ChosenOutput, ...],
         usage=Spent,

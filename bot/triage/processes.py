@@ -1,11 +1,13 @@
-"""Classifies shards of representatives in processes or on a cluster; each shard is written when it is complete."""
+"""The two passes over representatives, in processes or on a cluster; each shard is written when it is complete."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+import shutil
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,20 +18,48 @@ from bot.classifier.model import Backend, Progress
 from bot.pipeline.worker_pool import WorkerPool, worker_pool
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
-from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
-from bot.triage.cluster import RayCluster, classified_on
-from bot.triage.tables import connected, name, row_count, rows_of, write_rows
+from bot.rater.model import ScoredQuery
+from bot.triage.classifying import (
+    CLASSIFIED,
+    ESTIMATED,
+    MERIT,
+    Ground,
+    Judge,
+    Representative,
+    classify_shard,
+    estimate_shard,
+    known_items,
+    known_texts,
+    scored,
+)
+from bot.triage.cluster import RayCluster, judged_on
+from bot.triage.tables import connected, name, row_count, rows_of, shards, write_query, write_rows
+from bot.triage.work_folder import WEIGHTS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 REPRESENTATIVES: Final = "representatives"
-CLASSIFIED_FOLDER: Final = "classified"
+ORDERED: Final = "ordered"
+_AHEAD: Final = 2
+"""Shards that are handed out for each process: the next one is there when one is complete."""
 
 
-def shards(work: Path, part: str) -> list[Path]:
-    """The shards of this ``part`` of the folder ``work``, in order."""
-    return sorted((work / part).glob("*.parquet"))
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    """One pass: it takes the shards of the folder ``source``, sorted by the column ``order``, and writes to ``target``
+    the rows that ``judge`` makes of each.
+    """
+
+    source: str
+    order: str
+    target: str
+    columns: Mapping[str, str]
+    judge: Judge
+
+
+FIRST: Final = Pass(source=REPRESENTATIVES, order="place", target="estimated", columns=ESTIMATED, judge=estimate_shard)
+SECOND: Final = Pass(source=ORDERED, order="position", target="classified", columns=CLASSIFIED, judge=classify_shard)
 
 
 def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Iterator[Representative]:
@@ -39,8 +69,9 @@ def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Ite
         if texts:
             name(connection, "representatives", shards(work, REPRESENTATIVES))
             query = (
-                "SELECT place, id, agent, turns, exact + near AS weight FROM representatives WHERE agent = ? AND "
-                "(list_contains(?::VARCHAR[][], turns) OR list_contains(?::VARCHAR[], id)) ORDER BY place"
+                "SELECT place AS position, place, id, agent, turns, exact + near AS weight FROM representatives "
+                "WHERE agent = ? AND (list_contains(?::VARCHAR[][], turns) OR list_contains(?::VARCHAR[], id)) "
+                "ORDER BY place"
             )
             for row in rows_of(connection, query, [agent, [list(text) for text in sorted(texts)], sorted(items)]):
                 yield Representative(**row | {"turns": tuple(row["turns"])})
@@ -59,7 +90,8 @@ def _begin(begin: Callable[..., None], arguments: Sequence[Any]) -> None:
     begin(*arguments)
 
 
-def classify_shards(
+def make_pass(
+    which: Pass,
     work: Path,
     ground: Ground,
     backend: Backend,
@@ -67,91 +99,181 @@ def classify_shards(
     megabytes: int,
     progress: Progress,
     cluster: RayCluster | None = None,
+    enough: Callable[[Path], bool] = lambda shard: False,
 ) -> None:
-    """Classify each shard of representatives in ``work`` that is not classified yet, or not completely.
+    """Make the pass ``which`` over the shards in ``work`` that are not complete yet, until ``enough`` says so.
 
-    With a ``cluster`` its machines classify, else ``processes`` of this one.  A language model is asked from this
-    process alone, whose budget and rate apply to all.  ``megabytes`` bound the memory of each database; ``progress``
-    counts representatives.  Raises :class:`OutsideError` if a process dies, or the cluster is lost.
+    It is asked about each complete shard of ``target``, in their order.  With a ``cluster`` its machines judge, else
+    ``processes`` of this one.  A language model is asked from this process alone, whose budget and rate apply to all.
+    ``megabytes`` bound the memory of each database; ``progress`` counts representatives.
+    Raises :class:`OutsideError` if a process dies, or the cluster is lost.
     """
-    folder = work / CLASSIFIED_FOLDER
-    folder.mkdir(exist_ok=True)
-    every = shards(work, REPRESENTATIVES)
+    target = work / which.target
+    target.mkdir(exist_ok=True)
     with connected(work, megabytes) as connection:
+        every = shards(work, which.source)
         sizes = {path: row_count(connection, path) for path in every}
-        left = [path for path in every if not _is_done(connection, folder / path.name)]
-        total = sum(sizes.values())
-        done = total - sum(sizes[path] for path in left)
+        done, total = 0, sum(sizes.values())
         progress(done, total)
-        if cluster is not None and left and isinstance(backend, EmbeddedBackend):
-            asked = ((path.name, _read(connection, path)) for path in left)
-            with closing(classified_on(cluster, ground, backend, asked, work / "ray.log")) as classified:
-                for shard, rows in classified:
-                    write_rows(connection, folder / shard, CLASSIFIED, rows)
-                    done += sizes[work / REPRESENTATIVES / shard]
-                    progress(done, total)
-            return
-        if processes < 2 or len(left) < 2 or not isinstance(backend, EmbeddedBackend):
-            state = ProcessState(ground, ground.live(), backend, connection)
-            for path in left:
-                state.classify(path, folder / path.name)
+        complete = {path: None for path in every if _is_complete(connection, target / path.name, which)}
+        left = [path for path in every if path not in complete]
+        if not left:
+            made = _nothing()
+        elif not isinstance(backend, EmbeddedBackend) or (cluster is None and min(processes, len(left)) < 2):
+            made = _made_here(which, work, left, ProcessState(which, ground, ground.live(), backend, connection))
+        elif cluster is not None:
+            made = _made_on(cluster, which, work, left, ground, backend, connection)
+        else:
+            made = _made_in_processes(which, work, left, min(processes, len(left)), ground, backend, megabytes)
+        with closing(made):
+            for path in _in_order(every, chain(complete, made)):
                 done += sizes[path]
                 progress(done, total)
-            return
-    # Once, and not in every process: the processes read the cache that it writes.
+                if enough(target / path.name):
+                    break
+
+
+def _nothing() -> Generator[Path, None, None]:
+    yield from ()
+
+
+def _made_here(which: Pass, work: Path, left: Sequence[Path], state: ProcessState) -> Generator[Path, None, None]:
+    for path in left:
+        state.judge(path, work / which.target / path.name)
+        yield path
+
+
+def _made_on(
+    cluster: RayCluster,
+    which: Pass,
+    work: Path,
+    left: Sequence[Path],
+    ground: Ground,
+    backend: EmbeddedBackend,
+    connection: DuckDBPyConnection,
+) -> Generator[Path, None, None]:
+    asked = ((path.name, _read(connection, path, which)) for path in left)
+    with closing(judged_on(cluster, which.judge, ground, backend, asked, work / "ray.log")) as judged:
+        for shard, rows in judged:
+            write_rows(connection, work / which.target / shard, which.columns, rows)
+            yield work / which.source / shard
+
+
+def _made_in_processes(
+    which: Pass,
+    work: Path,
+    left: Sequence[Path],
+    processes: int,
+    ground: Ground,
+    backend: EmbeddedBackend,
+    megabytes: int,
+) -> Generator[Path, None, None]:
+    # Once, and not in every process: the processes read the cache that it writes, and map the weights.
     backend.fit()
-    with pool_of(min(processes, len(left)), _open_state, work, ground, megabytes) as pool:
-        running = {pool.submit(_work, path, folder / path.name): path for path in left}
-        for each in as_completed(running):
-            each.result()
-            done += sizes[running[each]]
-            progress(done, total)
+    if backend.weights is not None:
+        backend.weights.save(work / WEIGHTS)
+    ahead = iter(left)
+    try:
+        with pool_of(processes, _open_state, which, work, ground, megabytes) as pool:
+            running: dict[Future[None], Path] = {}
+            while True:
+                # Few at a time, in their order: what is made beyond the last that counts is in vain.
+                for path in islice(ahead, _AHEAD * processes - len(running)):
+                    running[pool.submit(_work, path, work / which.target / path.name)] = path
+                if not running:
+                    return
+                for each in wait(running, return_when=FIRST_COMPLETED).done:
+                    each.result()
+                    yield running.pop(each)
+    finally:
+        shutil.rmtree(work / WEIGHTS, ignore_errors=True)
+
+
+def _in_order(every: Iterable[Path], complete: Iterable[Path]) -> Iterator[Path]:
+    """``every`` path in its order, as soon as it and all before it are ``complete``."""
+    waiting = iter(every)
+    following = next(waiting, None)
+    there: set[Path] = set()
+    for path in complete:
+        there.add(path)
+        while following in there:
+            yield following
+            following = next(waiting, None)
 
 
 @dataclass(frozen=True)
 class ProcessState:
-    """What a process needs to classify."""
+    """What a process needs to make a pass."""
 
+    which: Pass
     ground: Ground
     live: LiveSet
     backend: Backend
     connection: DuckDBPyConnection
 
-    def classify(self, path: Path, target: Path) -> None:
-        """Classify the representatives in ``path``, and write the result to ``target``."""
-        rows = _read(self.connection, path)
-        write_rows(self.connection, target, CLASSIFIED, classify_shard(rows, self.ground, self.live, self.backend))
+    def judge(self, path: Path, target: Path) -> None:
+        """Judge the representatives in ``path``, and write the result to ``target``."""
+        rows = self.which.judge(_read(self.connection, path, self.which), self.ground, self.live, self.backend)
+        write_rows(self.connection, target, self.which.columns, rows)
 
 
 _states: list[ProcessState] = []
 
 
-def _open_state(work: Path, ground: Ground, megabytes: int) -> None:
+def _open_state(which: Pass, work: Path, ground: Ground, megabytes: int) -> None:
     """Load the state that each process needs once."""
     with_masks(ground.platform)
-    _states.append(ProcessState(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
+    backend = open_backend(ground.platform)
+    if isinstance(backend, EmbeddedBackend) and backend.weights is not None:
+        backend.weights.use(work / WEIGHTS)
+    _states.append(ProcessState(which, ground, ground.live(), backend, connected(work, megabytes)))
 
 
 def _work(path: Path, target: Path) -> None:
-    _states[0].classify(path, target)
+    _states[0].judge(path, target)
 
 
-def _read(connection: DuckDBPyConnection, path: Path) -> list[Representative]:
+def _read(connection: DuckDBPyConnection, path: Path, which: Pass) -> list[Representative]:
     name(connection, "shard", [path])
-    query = "SELECT place, id, agent, turns, exact + near AS weight FROM shard ORDER BY place"
+    query = f"SELECT {which.order} AS position, place, id, agent, turns, exact + near AS weight FROM shard ORDER BY 1"
     return [Representative(**row | {"turns": tuple(row["turns"])}) for row in rows_of(connection, query)]
 
 
-def _is_done(connection: DuckDBPyConnection, path: Path) -> bool:
-    if not path.exists():
-        return False
+def _is_complete(connection: DuckDBPyConnection, path: Path, which: Pass) -> bool:
+    """Whether the shard at ``path`` is there, with a result for each row: a language model may lack some."""
+    if not path.exists() or "shortfall" not in which.columns:
+        return path.exists()
     name(connection, "shard", [path])
     (found,) = rows_of(connection, "SELECT count(shortfall) AS missing FROM shard")
     return not found["missing"]
 
 
+def promising(
+    connection: DuckDBPyConnection, classified: Path, ordered: Path
+) -> tuple[Iterator[tuple[int, ScoredQuery]], int]:
+    """Of a shard those with merit against R, by position, and the position after its last one."""
+    name(connection, "shard_classified", [classified])
+    name(connection, "shard_ordered", [ordered])
+    (found,) = rows_of(connection, 'SELECT coalesce(max("position") + 1, 0) AS "end" FROM shard_ordered')
+    query = (
+        f"SELECT c.*, o.turns FROM shard_classified c JOIN shard_ordered o USING (position) WHERE {MERIT} ORDER BY 1"
+    )
+    return ((row["position"], scored(row, row["turns"])) for row in rows_of(connection, query)), found["end"]
+
+
+def drop_beyond(connection: DuckDBPyConnection, paths: Sequence[Path], end: int) -> None:
+    """Remove from the classified shards at ``paths`` what is at the position ``end`` or later: it does not count."""
+    for path in paths:
+        name(connection, "shard", [path])
+        (found,) = rows_of(connection, "SELECT min(position) AS first, max(position) AS last FROM shard")
+        if found["first"] is not None and found["first"] >= end:
+            path.unlink()
+        elif found["last"] is not None and found["last"] >= end:
+            write_query(connection, path, "FROM shard WHERE position < ? ORDER BY position", [end])
+
+
 def missing(connection: DuckDBPyConnection, paths: Sequence[Path], most: int) -> dict[str, str]:
     """At most ``most`` representatives that could not be classified, and why."""
     name(connection, "classified", paths)
-    query = "SELECT id, shortfall FROM classified WHERE shortfall IS NOT NULL ORDER BY place LIMIT ?"
+    query = "SELECT id, shortfall FROM classified WHERE shortfall IS NOT NULL ORDER BY position LIMIT ?"
     return {row["id"]: row["shortfall"] for row in rows_of(connection, query, [most])}

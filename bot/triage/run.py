@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.classifier.caching_backend import through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.model import Backend, Stages
+from bot.classifier.model import Backend, Progress, Stages
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.files.process import only_command_in
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package
+from bot.pipeline.workspace import open_backend
 from bot.text.masking import mask_by
 from bot.triage.classifying import Ground, settled_by
 from bot.triage.cluster import RayCluster
@@ -30,12 +31,25 @@ from bot.triage.gathering import (
     write_representatives,
     write_texts,
 )
+from bot.triage.looking_order import quick_config, write_order
 from bot.triage.outcome import TriageOutcome, render_eval_set, render_triage
-from bot.triage.processes import CLASSIFIED_FOLDER, classify_shards, concerned, missing, pool_of, shards
+from bot.triage.processes import (
+    FIRST,
+    ORDERED,
+    SECOND,
+    Pass,
+    concerned,
+    drop_beyond,
+    make_pass,
+    missing,
+    pool_of,
+    promising,
+)
 from bot.triage.reading import Position, TrafficColumns, read_rows, refuse_changed
 from bot.triage.shortlist import choose
+from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise
-from bot.triage.tables import PART, connected
+from bot.triage.tables import PART, connected, shards
 from bot.triage.work_folder import Work, writing_to
 
 if TYPE_CHECKING:
@@ -95,16 +109,27 @@ def triage(
         known = list(concerned(connection, work.folder, ground))
         settled, edited = settled_by(ground.platform, ground.packages, known)
         ground = replace(ground, settled=settled, edited=edited)
+        patience = _order(assignment, connection, work, ground, stages)
         progress = stages("representatives classified")
-        processes, cluster = assignment.processes, assignment.cluster
 
-        def classify() -> None:
-            classify_shards(work.folder, ground, backend, processes, settings.megabytes, progress, cluster)
+        def classify() -> int | None:
+            rule = StoppingRule(ground.live(), ground.platform.config, patience)
+            over = False
 
-        _, pending = through_batches(backend, classify, wait, report)
+            def enough(shard: Path) -> bool:
+                nonlocal over
+                over = rule.follow(*promising(connection, shard, work.folder / ORDERED / shard.name))
+                return over
+
+            _make(assignment, SECOND, work, ground, backend, progress, enough)
+            return rule.looked if over else None
+
+        looked, pending = through_batches(backend, classify, wait, report)
         if pending is not None:
             raise pending
-        lacking = missing(connection, shards(work.folder, CLASSIFIED_FOLDER), settings.listed)
+        if looked is not None:
+            drop_beyond(connection, shards(work.folder, SECOND.target), looked)
+        lacking = missing(connection, shards(work.folder, SECOND.target), settings.listed)
         if lacking and isinstance(backend, EmbeddedBackend):
             reasons = "; ".join(f"{id}: {why}" for id, why in lacking.items())
             raise IncompleteError(f"not classified: {reasons}; run again, which asks for these alone")
@@ -225,9 +250,43 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
         refuse_changed(assignment.inputs, assignment.stamps)
         work.finish("texts")
     if not work.is_done("near"):
-        write_representatives(connection, work.folder, settings, stages("texts compared"))
+        write_representatives(connection, work.folder, settings, assignment.processes, stages("texts compared"))
         work.finish("near")
     return gathered
+
+
+def _order(
+    assignment: Assignment, connection: DuckDBPyConnection, work: Work, ground: Ground, stages: Stages
+) -> int | None:
+    """Decide in which order representatives are looked at; returns how many in a row may bring no merit.
+
+    ``None``: all are looked at, since the config says so or the classifier itself is as quick as an estimate.
+    """
+    platform, settings = assignment.platform, assignment.platform.config.triage
+    quick = quick_config(platform.config)
+    estimates = quick is not None and settings.stop_after is not None
+    if not work.is_done("order"):
+        if quick is not None and estimates:
+            quickly = replace(ground, platform=replace(platform, config=quick))
+            backend = open_backend(quickly.platform, stages)
+            _make(assignment, FIRST, work, quickly, backend, stages("representatives estimated"))
+        write_order(connection, work.folder, ground, settings, assignment.processes)
+        work.finish("order")
+    return settings.stop_after if estimates else None
+
+
+def _make(
+    assignment: Assignment,
+    which: Pass,
+    work: Work,
+    ground: Ground,
+    backend: Backend,
+    progress: Progress,
+    enough: Callable[[Path], bool] = lambda shard: False,
+) -> None:
+    megabytes = assignment.platform.config.triage.megabytes
+    place = (assignment.processes, megabytes, progress, assignment.cluster)
+    make_pass(which, work.folder, ground, backend, *place, enough)
 
 
 def _write(outcome: TriageOutcome, assignment: Assignment, folder: Path) -> None:

@@ -16,16 +16,14 @@ from bot.consolidator.cycle import judge_arriving
 from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import Key
 from bot.rater.model import ScoredQuery
-from bot.triage.classifying import Ground, scored, stored
-from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, shards
-from bot.triage.tables import RowFiles, name, rows_of, spill_folder
+from bot.triage.classifying import MERIT, Ground, scored, stored
+from bot.triage.processes import ORDERED, REPRESENTATIVES, SECOND
+from bot.triage.tables import RowFiles, name, rows_of, shards, spill_folder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-MERIT: Final = "(new > 0 OR fills > 0 OR contested > 0 OR combinations > 0)"
-"""A condition on rows of a classified shard: those with merit against R."""
 _SHOWN: Final = 1_000
 _HELD: Final = 30_000
 """Queries that fell behind and are held in memory."""
@@ -70,7 +68,7 @@ def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress:
     """Judge the classified representatives in ``work``; the verdicts are those of a review of all of them."""
     live = ground.live()
     name(connection, "representatives", shards(work, REPRESENTATIVES))
-    name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
+    name(connection, "classified", shards(work, SECOND.target))
     (found,) = rows_of(connection, f"SELECT count(*) AS merit FROM classified WHERE {MERIT}")
     judged, admitting = 0, []
     with RowFiles(spill_folder(work)) as files:
@@ -107,15 +105,15 @@ def _counted(
 def _arriving(connection: DuckDBPyConnection, work: Path, files: RowFiles) -> Iterator[tuple[Key, ScoredQuery]]:
     """Those with merit against R, sorted by key and id."""
     query = (
-        "SELECT c.*, r.turns FROM some_classified c JOIN some_representatives r USING (place) "
+        "SELECT c.*, r.turns FROM some_classified c JOIN some_ordered r USING (place) "
         f"WHERE {MERIT} "
         "ORDER BY c.new DESC, c.fills DESC, c.contested DESC, c.combinations DESC, c.total DESC, c.id"
     )
-    paths, parts = shards(work, CLASSIFIED_FOLDER), []
+    paths, parts = shards(work, SECOND.target), []
     for start in range(0, len(paths), _SORTED):
         some = paths[start : start + _SORTED]
         name(connection, "some_classified", some)
-        name(connection, "some_representatives", [work / REPRESENTATIVES / path.name for path in some])
+        name(connection, "some_ordered", [work / ORDERED / path.name for path in some])
         parts.append(files.write(rows_of(connection, query)))
     for row in heapq.merge(*parts, key=lambda row: (_key(row), row["id"])):
         yield _key(row), scored(row, row["turns"])

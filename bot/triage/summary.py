@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from bot.rater.profile import bits
-from bot.triage.classifying import Ground
-from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, shards
-from bot.triage.shortlist import MERIT, Shortlist
-from bot.triage.tables import name, rows_of, write_query, write_rows
+from bot.triage.classifying import MERIT, Ground
+from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND
+from bot.triage.shortlist import Shortlist
+from bot.triage.tables import name, rows_of, shards, write_query, write_rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,6 +37,7 @@ _CAPABILITIES: Final = {
     "capability": "VARCHAR",
     "rows": "BIGINT",
     "representatives": "BIGINT",
+    "estimated_rows": "BIGINT",
     "covered_by_set": "BIGINT",
     "covered_by_shortlist": "BIGINT",
 }
@@ -45,6 +46,7 @@ _PAIRS: Final = {
     "second": "VARCHAR",
     "rows": "BIGINT",
     "representatives": "BIGINT",
+    "estimated_rows": "BIGINT",
     "covered_by_set": "BIGINT",
     "covered_by_shortlist": "BIGINT",
 }
@@ -65,6 +67,8 @@ class TrafficCounts:
     rows: int
     representatives: Annotated[int, Field(description="rows without near duplicates")]
     settled: Annotated[int, Field(description="representatives that are on record already")]
+    unseen: Annotated[int, Field(description="representatives that were not looked at, after many without merit")]
+    unseen_rows: Annotated[int, Field(description="rows that these represent")]
     off_taxonomy: Annotated[int, Field(description="representatives that exercise nothing of the taxonomy")]
     unfamiliar: Annotated[int, Field(description="representatives of a kind of text that the classifier cannot judge")]
     unclassified: Annotated[int, Field(description="representatives that a language model could not classify")]
@@ -75,11 +79,14 @@ class TrafficCounts:
 class CoverageCount:
     """A capability or pair, and how many competently cover it: rows of the traffic, entries, queries of the
     shortlist.
+
+    ``estimated`` are rows that were not looked at, and cover it by the quick estimate.
     """
 
     names: tuple[str, ...]
     rows: int
     representatives: int
+    estimated: int
     entries: int
     chosen: int
 
@@ -99,15 +106,17 @@ def summarise(
 ) -> Summary:
     """Count, and write the tables into the folder ``out``; at most ``shown`` signatures are returned."""
     name(connection, "representatives", shards(work, REPRESENTATIVES))
-    name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
+    name(connection, "classified", shards(work, SECOND.target))
     name(connection, "keys", shards(work, "keys"))
     name(connection, "near", shards(work, "near"))
-    (total,) = rows_of(
-        connection, "SELECT count(*) AS representatives, coalesce(sum(exact + near), 0) AS rows FROM representatives"
-    )
+    name(connection, "ordered", shards(work, ORDERED))
+    counting = "SELECT count(*) AS representatives, coalesce(sum(exact + near), 0)::BIGINT AS rows FROM {}"
+    (total,) = rows_of(connection, counting.format("representatives"))
+    (undecided,) = rows_of(connection, counting.format("ordered"))
+    (unseen,) = rows_of(connection, counting.format("ordered ANTI JOIN classified USING (place)"))
     (found,) = rows_of(
         connection,
-        "SELECT count(*) AS classified, count(shortfall) AS unclassified, count(*) FILTER (NOT familiar) AS unfamiliar,"
+        "SELECT count(shortfall) AS unclassified, count(*) FILTER (NOT familiar) AS unfamiliar,"
         " count(*) FILTER (len(list_filter(signature, lambda x: NOT list_contains(arbitrated, x))) = 0)"
         " AS off_taxonomy,"
         f" count(*) FILTER {MERIT} AS merit"
@@ -125,22 +134,30 @@ def summarise(
     top = rows_of(connection, "SELECT signature, rows FROM signatures LIMIT ?", [shown])
     # Capabilities that occur together are counted once for all queries that cover the same ones.
     grouped = (
-        "SELECT list_sort(competent) AS covered, sum(weight)::BIGINT AS rows, count(*) AS representatives "
-        "FROM classified WHERE len(competent) > 0 GROUP BY 1"
+        "SELECT list_sort(competent) AS covered, sum(weight)::BIGINT AS rows, count(*) AS representatives, {} "
+        "FROM {} WHERE len(competent) > 0 GROUP BY 1"
     )
+    asked = [grouped.format("0 AS estimated", "classified")]
+    if paths := shards(work, FIRST.target):
+        name(connection, "estimated", paths)
+        others = grouped.format("0 AS none", "estimated ANTI JOIN classified USING (place)")
+        asked.append(f"SELECT covered, 0 AS rows, 0 AS representatives, rows AS estimated FROM ({others})")
     singles, doubles = _covered(ground, shortlist)
     traffic: dict[tuple[str, ...], list[int]] = {}
-    for row in rows_of(connection, grouped):
+    for row in (row for query in asked for row in rows_of(connection, query)):
         names = row["covered"]
         for group in (*((each,) for each in names), *_pairs(names, ground)):
-            count = traffic.setdefault(group, [0, 0])
+            count = traffic.setdefault(group, [0, 0, 0])
             count[0] += row["rows"]
             count[1] += row["representatives"]
+            count[2] += row["estimated"]
     summary = Summary(
         counts=TrafficCounts(
-            rows=int(total["rows"]),
+            rows=total["rows"],
             representatives=total["representatives"],
-            settled=total["representatives"] - found["classified"],
+            settled=total["representatives"] - undecided["representatives"],
+            unseen=unseen["representatives"],
+            unseen_rows=unseen["rows"],
             off_taxonomy=found["off_taxonomy"],
             unfamiliar=found["unfamiliar"],
             unclassified=found["unclassified"],
@@ -184,11 +201,21 @@ def _counted(
     groups = {group for group in traffic if len(group) == size} | covered.keys()
     found = []
     for group in groups:
-        (rows, representatives), (entries, chosen) = traffic.get(group, (0, 0)), covered.get(group, (0, 0))
-        found.append(
-            CoverageCount(names=group, rows=rows, representatives=representatives, entries=entries, chosen=chosen)
+        (rows, representatives, estimated), (entries, chosen) = (
+            traffic.get(group, (0, 0, 0)),
+            covered.get(group, (0, 0)),
         )
-    return tuple(sorted(found, key=lambda item: (-item.rows, item.names)))
+        found.append(
+            CoverageCount(
+                names=group,
+                rows=rows,
+                representatives=representatives,
+                estimated=estimated,
+                entries=entries,
+                chosen=chosen,
+            )
+        )
+    return tuple(sorted(found, key=lambda item: (-item.rows - item.estimated, item.names)))
 
 
 def _write(connection: DuckDBPyConnection, out: Path, shortlist: Shortlist, summary: Summary) -> None:
@@ -216,7 +243,9 @@ def _write(connection: DuckDBPyConnection, out: Path, shortlist: Shortlist, summ
         ("capabilities", _CAPABILITIES, summary.capabilities),
         ("pairs", _PAIRS, summary.pairs),
     ):
-        values = [(*item.names, item.rows, item.representatives, item.entries, item.chosen) for item in items]
+        values = [
+            (*item.names, item.rows, item.representatives, item.estimated, item.entries, item.chosen) for item in items
+        ]
         write_rows(
             connection, out / f"{table}.parquet", columns, [dict(zip(columns, row, strict=True)) for row in values]
         )

@@ -43,6 +43,11 @@ def spill_folder(work: Path) -> Path:
     return work.absolute() / f"{SPILL}{os.getpid()}-{next(_connections)}"
 
 
+def shards(work: Path, part: str) -> list[Path]:
+    """The shards of this ``part`` of the folder ``work``, in order."""
+    return sorted((work / part).glob("*.parquet"))
+
+
 def quoted(value: Path | str) -> str:
     """``value`` as a literal of SQL, for statements that take no parameters."""
     return "'" + str(value).replace("'", "''") + "'"
@@ -87,6 +92,13 @@ def rows_of(
     while batch := found.fetchmany(fetched):
         for row in batch:
             yield dict(zip(names, row, strict=True))
+
+
+def columns_of(connection: DuckDBPyConnection, query: str, fetched: int) -> Iterator[tuple[tuple[Any, ...], ...]]:
+    """The columns of ``query``, ``fetched`` rows at a time."""
+    found = connection.cursor().execute(query)
+    while batch := found.fetchmany(fetched):
+        yield tuple(zip(*batch, strict=True))
 
 
 class RowFiles:
@@ -144,3 +156,11 @@ def write_query(connection: DuckDBPyConnection, path: Path, query: str, paramete
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def emptied(folder: Path) -> Path:
+    """``folder``, without the Parquet files of an earlier run."""
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.parquet"):
+        path.unlink()
+    return folder

@@ -21,10 +21,25 @@ from bot.triage.tables import PART, SPILL
 _PLAN: Final = "plan.json"
 _MARK: Final = '{"incumbent triage": "work folder", "plan": "'
 """The first characters of the plan: a user's own file of that name does not begin so."""
-_FOLDERS: Final = ("keys", "texts", "pairs", "near", "names", "representatives", "classified")
-_FILES: Final = ("keys.done", "texts.done", "near.done", "distinct.parquet", "hashes", "ray.log")
-_TEMPORARY: Final = re.compile(rf"{SPILL}\d+-\d+|(keys|texts|near|{re.escape(_PLAN)}|distinct\.parquet\.\d+){PART}")
+_FOLDERS: Final = (
+    "keys",
+    "texts",
+    "bands",
+    "pairs",
+    "near",
+    "names",
+    "representatives",
+    "estimated",
+    "ordered",
+    "classified",
+)
+_FILES: Final = ("keys.done", "texts.done", "near.done", "order.done", "distinct.parquet", "hashes", "ray.log")
+_TEMPORARY: Final = re.compile(
+    rf"{SPILL}\d+-\d+|(keys|texts|near|order|{re.escape(_PLAN)}|distinct\.parquet\.\d+){PART}"
+)
 """The remains of a killed run in the folder itself; in the folders within, files with the suffix of a part."""
+WEIGHTS: Final = "weights"
+"""The folder of the weights that processes share while they classify."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk, a used-up quota, and a file above the user's limit."""
 _SPILLED_ALL: Final = "max_temp_directory_size"
@@ -111,6 +126,8 @@ def _remove_temporary(folder: Path) -> None:
                 shutil.rmtree(path)
             else:
                 path.unlink()
+    for path in (folder / WEIGHTS).glob("*/*/*.npy"):
+        path.unlink()
     for name in _FOLDERS:
         for path in (folder / name).glob(f"*.parquet.*{PART}"):
             path.unlink()

@@ -1,8 +1,10 @@
-"""What a triage costs: make bench ARGS="triage --size 100000".
+"""What a triage costs, as it ships: make bench ARGS="triage --size 100000".
 
 ``--characters 1000`` makes the texts at least that long; ``--parquet`` writes them to a Parquet file, as DuckDB does.
-Queries are generated from the taxonomy's exemplars, with a known share of exact and of near duplicates; they are
-classified without an embedding.  Memory is that of all processes together, without counting shared pages twice.
+Queries are generated from the taxonomy's exemplars, with a known share of exact and of near duplicates.  Memory is that
+of all processes together, without counting shared pages twice.  ``--script`` runs what a user would write on the same
+rows (dev/bench/triage_script.py), and prints the ratio.  ``--missed 2000`` classifies so many of those that were not
+looked at, drawn at random, and prints how many would have brought something.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import argparse
 import json
 import os
 import random
-import shutil
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,12 +21,18 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from bot.classifier.embedded.weights import SHIPPED_DIGEST
+from bot.classifier.backends import make_backend
 from bot.files.snapshot import WorkingTree
+from bot.pipeline.workspace import open_package, open_platform
 from bot.taxonomy.loading import load_taxonomy
+from bot.triage.classifying import Ground, Representative, classify_shard, package_with, scored
+from bot.triage.processes import ORDERED, SECOND
+from bot.triage.stopping import StoppingRule
+from bot.triage.tables import connected, name, rows_of, shards
 
 REPOSITORY: Final = Path(__file__).parents[2]
 EXACT: Final = 0.3
@@ -32,30 +40,77 @@ NEAR: Final = 0.2
 _AGENT: Final = "examples/customers/northwind-tracker/tracker"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a command took: seconds of a clock, seconds of processors, megabytes at most; and what it printed."""
+
+    seconds: float
+    processors: float
+    megabytes: float
+    out: str
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Generate, run the command once, and print what it cost and found."""
+    """Generate, run the command once, and print what it cost and found; 1 if a promise is broken."""
     parser = argparse.ArgumentParser(prog="python -m dev.bench triage")
     parser.add_argument("--size", type=int, default=10_000)
     parser.add_argument("--characters", type=int, default=0)
     parser.add_argument("--parquet", action="store_true")
+    parser.add_argument("--script", action="store_true")
+    parser.add_argument("--missed", type=int, default=0)
     given = parser.parse_args(arguments)
-    size: int = given.size
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for part in ("taxonomy", "config", "regression_set"):
-            shutil.copytree(REPOSITORY / part, root / part)
-        config = root / "config/curation.yaml"
-        config.write_text(config.read_text(encoding="utf-8").replace(SHIPPED_DIGEST, "none"), encoding="utf-8")
         traffic = root / "traffic.jsonl"
-        exact, near = generate(traffic, size, given.characters)
-        if given.parquet:
-            traffic = as_parquet(traffic)
-        seconds, megabytes, said = measured(root, traffic)
-    found = said["rows"] - said["texts"], said["texts"] - said["representatives"]
-    print(f"{size:,} rows: {seconds:,.0f} s, {megabytes:,.0f} MB at most")
-    print(f"exact duplicates: {found[0]:,} found of {exact:,}; near duplicates: {found[1]:,} found, {near:,} made")
-    print(f"{said['representatives']:,} representatives, {said['judged']:,} judged, {len(said['shortlist']):,} chosen")
+        exact, near = generate(traffic, given.size, given.characters)
+        rows = as_parquet(traffic) if given.parquet else traffic
+        places = {"--agent": REPOSITORY / _AGENT, "--repo": REPOSITORY, "--out": root / "out"}
+        options = [str(word) for pair in places.items() for word in pair]
+        cost = measured(root, ["-m", "bot", "triage", str(rows), *options, "--json"])
+        said = json.loads(cost.out)
+        found = said["rows"] - said["texts"], said["texts"] - said["representatives"]
+        looked = said["representatives"] - said["settled"] - said["unseen"]
+        print(f"{given.size:,} rows: {_shown(cost)}")
+        print(f"exact duplicates: {found[0]:,} found of {exact:,}; near duplicates: {found[1]:,} found, {near:,} made")
+        print(f"{said['representatives']:,} representatives, {looked:,} looked at, {said['merit']:,} with merit")
+        print(f"{said['judged']:,} judged, {len(said['shortlist']):,} chosen")
+        if given.script:
+            other = measured(root, [str(Path(__file__).with_name("triage_script.py")), str(traffic)])
+            print(f"a script of a user: {_shown(other)}; {other.out.strip()}")
+            print(f"ratio: {cost.processors / other.processors:.1f} of its processor seconds")
+        if given.missed:
+            print(missed(root / "out.work", given.missed))
     return 0 if found[0] == exact else 1
+
+
+def _shown(cost: Cost) -> str:
+    return f"{cost.seconds:,.0f} s, {cost.processors:,.0f} s of processors, {cost.megabytes:,.0f} MB at most"
+
+
+def missed(work: Path, size: int) -> str:
+    """How many of ``size`` representatives that were not looked at would have brought something."""
+    platform = open_platform(REPOSITORY, "config/curation.yaml")
+    backend = make_backend(platform.config.classifier, platform.taxonomy)
+    agent = REPOSITORY / _AGENT
+    package = package_with(open_package(platform, REPOSITORY, agent, agent.parent.name, agent.name), ())
+    ground = Ground(platform=platform, packages={agent.name: package}, identity=backend.identity)
+    with connected(work, 256) as connection:
+        name(connection, "ordered", shards(work, ORDERED))
+        name(connection, "classified", shards(work, SECOND.target))
+        joined = "SELECT c.*, o.turns FROM classified c JOIN ordered o USING (position) ORDER BY position"
+        rule = StoppingRule(ground.live(), platform.config, None)
+        looked = [(row["position"], scored(row, row["turns"])) for row in rows_of(connection, joined)]
+        rule.follow(looked, len(looked))
+        unseen = "SELECT position, place, id, agent, turns, exact + near AS weight FROM ordered WHERE position >= ?"
+        rows = [
+            Representative(**row | {"turns": tuple(row["turns"])})
+            for row in rows_of(connection, f"{unseen} ORDER BY position", [len(looked)])
+        ]
+    sample = random.Random(6).sample(rows, min(size, len(rows)))
+    turns = {row.id: row.turns for row in sample}
+    rated = classify_shard(sample, ground, ground.live(), backend)
+    brought = sum(rule.brings(scored(row, turns[row["id"]])) for row in rated)
+    return f"of {len(sample):,} of {len(rows):,} that were not looked at, {brought:,} would have brought something"
 
 
 def generate(path: Path, size: int, characters: int = 0) -> tuple[int, int]:
@@ -99,15 +154,13 @@ def as_parquet(path: Path) -> Path:
     return written
 
 
-def measured(root: Path, traffic: Path) -> tuple[float, float, dict[str, Any]]:
-    """Seconds, megabytes and JSON output of the command on ``traffic``, with the platform in ``root``."""
-    given: dict[str, Path] = {"--agent": REPOSITORY / _AGENT, "--repo": root, "--out": root / "out"}
-    command = [str(traffic), *(str(word) for pair in given.items() for word in pair)]
-    begun = time.perf_counter()
+def measured(root: Path, arguments: Sequence[str]) -> Cost:
+    """What Python with these ``arguments`` cost, in processes of its own."""
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with (
         (root / "said").open("w+", encoding="utf-8") as said,
         subprocess.Popen(
-            [sys.executable, "-m", "bot", "triage", *command, "--json"],
+            [sys.executable, *arguments],
             cwd=REPOSITORY,
             stdout=subprocess.PIPE,
             stderr=said,
@@ -123,7 +176,9 @@ def measured(root: Path, traffic: Path) -> tuple[float, float, dict[str, Any]]:
         last = said.readlines()[-3:]
     if process.returncode != 0:
         raise SystemExit(f"the command ended with {process.returncode}:\n{''.join(last)}")
-    return time.perf_counter() - begun, highest[0], json.loads(out)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processors = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Cost(seconds=time.perf_counter() - begun, processors=processors, megabytes=highest[0], out=out)
 
 
 def _watch(process: subprocess.Popen[str], highest: list[float]) -> None:

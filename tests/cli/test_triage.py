@@ -22,18 +22,19 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.files.snapshot import WorkingTree
 from bot.schemas import schema
 from bot.taxonomy.loading import load_taxonomy
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
+from tests.triage.quick_platform import quick_platform
 
 duckdb = pytest.importorskip("duckdb")
 
 AGENT = "examples/customers/northwind-tracker/tracker"
 # So many kills in a run; more with INCUMBENT_KILLS.
 KILLS = int(os.environ.get("INCUMBENT_KILLS", "3"))
+SETTINGS = "{shard_rows: 10}"
 SECRET = "ghp_" + "a7Kq9ZxW2mVb4RtY8nLp" + "6CdF3hJs1GeU5oTi"
 ADDRESS = "ellen.marsh@fabrikam.org"
 
@@ -41,17 +42,8 @@ ADDRESS = "ellen.marsh@fabrikam.org"
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A platform that classifies without an embedding, some rows at a time."""
-    monkeypatch.chdir(make_root(tmp_path))
+    monkeypatch.chdir(quick_platform(tmp_path, SETTINGS))
     return tmp_path
-
-
-def make_root(folder: Path) -> Path:
-    for name in ("taxonomy", "regression_set", "examples", "config"):
-        shutil.copytree(REPOSITORY / name, folder / name)
-    config = folder / "config/curation.yaml"
-    text = config.read_text(encoding="utf-8").replace(SHIPPED_DIGEST, "none")
-    config.write_text(f"{text}\ntriage: {{shard_rows: 10}}\n", encoding="utf-8")
-    return folder
 
 
 @cache
@@ -117,6 +109,55 @@ def test_duplicates_are_counted_and_what_is_personal_is_written_nowhere(incumben
     other = incumbent(*arguments)
     assert other.code == 2
     assert "start over" in other.err
+
+
+def test_looking_ends_where_many_in_a_row_bring_nothing_in_any_number_of_processes(
+    tmp_path: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the classifier that ships, after an estimate without its embedding."""
+    for name in ("taxonomy", "regression_set", "examples", "config"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    config = tmp_path / "config/curation.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(f"{text}\ntriage: {{shard_rows: 7, stop_after: 8}}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    write_lines(Path("t.jsonl"), traffic(60)[:60])
+    found = []
+    for out, processes in (("one", "1"), ("two", "2")):
+        arguments = ["triage", "t.jsonl", "--agent", AGENT, "--out", out, "--processes", processes, "--json"]
+        outcome = incumbent(*arguments)
+        assert outcome.code == 0, outcome.err
+        found.append(json.loads(outcome.out))
+    assert content(Path("one")) == content(Path("two"))
+    assert found[0] == found[1] | {"out": "one"}
+    assert 8 < found[0]["representatives"] - found[0]["unseen"] < 60
+    report = Path("one/report.md").read_text(encoding="utf-8")
+    assert f"{found[0]['unseen']:,} representatives, which stand for {found[0]['unseen_rows']:,} rows" in report
+    estimated = duckdb.connect().execute("SELECT sum(estimated_rows) FROM 'one/capabilities.parquet'").fetchone()
+    assert estimated
+    assert estimated[0] > 0
+    # Nothing is looked at anew, and with no end to looking all is.
+    shutil.rmtree("one")
+    assert incumbent(*arguments, "--force").code == 0
+    config.write_text(f"{text}\ntriage: {{stop_after: null}}\n", encoding="utf-8")
+    outcome = incumbent(*arguments, "--force")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["unseen"] == 0
+    assert "representatives estimated" not in outcome.err
+
+
+@pytest.mark.usefixtures("root")
+def test_a_set_that_is_stale_is_refused_before_anything_is_read(incumbent: Incumbent) -> None:
+    """What counts for nothing would be found again in the traffic."""
+    write_lines(Path("t.jsonl"), traffic(3))
+    config = Path("config/curation.yaml")
+    config.write_text(config.read_text(encoding="utf-8").replace("samples: 5", "samples: 3"), encoding="utf-8")
+    outcome = incumbent("triage", "t.jsonl", "--agent", AGENT, "--out", "out")
+    assert outcome.code == 1
+    assert outcome.err.count("the entry is stale") == len(list(Path("regression_set").glob("*.yaml")))
+    assert "incumbent reclassify" in outcome.err
+    assert not Path("out").exists()
+    assert not Path("out.work").exists()
 
 
 @pytest.mark.usefixtures("root")
@@ -192,7 +233,7 @@ def ran(*arguments: str, limit: int | None = None, folder: Path | None = None) -
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], float]:
     """What an undisturbed run in one process comes to, and how many seconds it takes."""
-    folder = make_root(tmp_path_factory.mktemp("undisturbed"))
+    folder = quick_platform(tmp_path_factory.mktemp("undisturbed"), SETTINGS)
     write_lines(folder / "t.jsonl", traffic(100))
     begun = time.monotonic()
     done = ran(*command("whole", processes=1), folder=folder)

@@ -17,9 +17,11 @@ from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package, Submission
 from bot.triage.classifying import (
     CLASSIFIED,
+    ESTIMATED,
     Ground,
     Representative,
     classify_shard,
+    estimate_shard,
     known_items,
     known_texts,
     scored,
@@ -73,7 +75,8 @@ def ground(*entries: Entry, waiting: tuple[Entry, ...] = ()) -> Ground:
 
 
 def row(place: int, text: str, agent: str = "acme/desk", id: str = "") -> Representative:
-    return Representative(place=place, id=id or f"t{place}", agent=agent, turns=(text,), weight=place + 1)
+    name = id or f"t{place}"
+    return Representative(position=place + 5, place=place, id=name, agent=agent, turns=(text,), weight=place + 1)
 
 
 def test_each_row_is_rated_against_the_set_and_keeps_its_place() -> None:
@@ -81,15 +84,30 @@ def test_each_row_is_rated_against_the_set_and_keeps_its_place() -> None:
     rows = [row(0, "b here"), row(1, "c there", "bolt/line"), row(2, "a again"), row(3, "nothing")]
     found = classify_shard(rows, known, known.live(), Reader())
     assert [list(item) for item in found] == [list(CLASSIFIED)] * 4
-    assert [(item["place"], item["customer"], item["weight"]) for item in found] == [
-        (0, "acme", 1),
-        (1, "bolt", 2),
-        (2, "acme", 3),
-        (3, "acme", 4),
+    assert [(item["position"], item["place"], item["customer"], item["weight"]) for item in found] == [
+        (5, 0, "acme", 1),
+        (6, 1, "bolt", 2),
+        (7, 2, "acme", 3),
+        (8, 3, "acme", 4),
     ]
     assert [(item["signature"], item["new"]) for item in found] == [(["b"], 1), (["c"], 1), (["a"], 0), ([], 0)]
     query = scored(found[0], rows[0].turns)
     assert (query.id, query.turns, query.customer, list(query.scores)) == ("t0", ("b here",), "acme", ["b"])
+
+
+def test_an_estimate_has_what_a_query_may_bring_competently_or_not() -> None:
+    known = ground(entry("q1", "a as before", {"a": 0.9, "b": 0.9}))
+    rows = [row(2, "a b c"), row(0, "c", "bolt/line"), row(1, "?"), row(3, "c b"), row(4, "nothing")]
+    found = estimate_shard(rows, known, known.live(), Reader())
+    assert [list(item) for item in found] == [list(ESTIMATED)] * 4
+    assert [(item["place"], item["competent"], item["pieces"]) for item in found] == [
+        (0, ("c",), ["c"]),
+        # R has a and b together.
+        (2, ("a", "b", "c"), ["a", "b", "c", "a c", "b c"]),
+        (3, ("b", "c"), ["b", "c", "b c"]),
+        (4, (), []),
+    ]
+    assert found[1]["strengths"] == [0.9] * 5
 
 
 def test_a_query_without_a_classification_says_why() -> None:

@@ -22,13 +22,13 @@ from typing import IO, TypeVar
 
 import pytest
 
-from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.triage.cluster import RayCluster
 from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY
+from tests.triage.quick_platform import quick_platform
 
 SWITCH = "INCUMBENT_RAY"
 AGENT = "examples/customers/northwind-tracker/tracker"
@@ -80,9 +80,7 @@ def _started(command: list[str], errors: IO[str]) -> subprocess.Popen[str]:
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A platform that classifies without an embedding, some rows at a time, and traffic of its agent."""
-    for name in ("taxonomy", "regression_set", "examples", "config"):
-        shutil.copytree(REPOSITORY / name, tmp_path / name)
-    configure(tmp_path, seconds=120)
+    quick_platform(tmp_path, settings(seconds=120))
     (tmp_path / "t.jsonl").write_text(traffic(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -96,11 +94,8 @@ def traffic() -> str:
     return "\n".join(json.dumps({"id": f"t{place}", "query": text}) for place, text in enumerate(chosen))
 
 
-def configure(root: Path, *, seconds: int) -> None:
-    text = (REPOSITORY / "config/curation.yaml").read_text(encoding="utf-8")
-    settings = f"triage: {{shard_rows: {SHARD}, cluster_seconds: {seconds}}}"
-    written = text.replace(SHIPPED_DIGEST, "none")
-    (root / "config/curation.yaml").write_text(f"{written}\n{settings}\n", encoding="utf-8")
+def settings(*, seconds: int) -> str:
+    return f"{{shard_rows: {SHARD}, cluster_seconds: {seconds}}}"
 
 
 def command(out: str, *arguments: str) -> list[str]:
@@ -163,7 +158,7 @@ def children() -> Mapping[int, list[tuple[int, str]]]:
 
 def at_work(raylet: int) -> bool:
     """Whether a worker of this node holds a shard at this moment."""
-    return any(re.search(r"ShardClassifier.*\.submit", title) for _, title in children().get(raylet, []))
+    return any(re.search(r"ShardJudge.*\.submit", title) for _, title in children().get(raylet, []))
 
 
 def kill_node(raylet: int) -> None:
@@ -211,7 +206,7 @@ def test_a_worker_with_other_code_is_refused_in_its_own_words(nodes: Nodes, root
 def test_what_is_no_cluster_is_refused_within_the_time_that_is_configured(root: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         place = f"127.0.0.1:{deaf.getsockname()[1]}"
-        configure(root, seconds=3)
+        quick_platform(root, settings(seconds=3))
         begun = time.monotonic()
         ended = run("out", "--ray", place)
         assert ended.returncode == 4, ended.stderr
@@ -242,7 +237,7 @@ def test_a_language_model_is_not_asked_from_a_cluster(root: Path) -> None:
 
 def test_a_cluster_whose_head_dies_is_lost_within_the_time_that_is_configured(nodes: Nodes, root: Path) -> None:
     """The last of the module: nothing works afterwards."""
-    configure(root, seconds=20)
+    quick_platform(root, settings(seconds=20))
     with started("out", "--ray", nodes.address) as process:
         wait_until(lambda: classified("out"), "a first shard")
         os.kill(nodes.gcs, signal.SIGKILL)

@@ -22,11 +22,13 @@ from bot.pipeline.submission import Package
 from bot.pipeline.workspace import open_package, open_platform
 from bot.triage import shortlist as module
 from bot.triage.classifying import Ground, package_with, settled_by
+from bot.triage.looking_order import write_order
 from bot.triage.outcome import render_eval_set, render_triage
-from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, classify_shards, concerned
+from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND, concerned, drop_beyond, make_pass, promising
 from bot.triage.shortlist import choose
+from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise
-from bot.triage.tables import connected, write_rows
+from bot.triage.tables import connected, name, rows_of, shards, write_rows
 from tests.factories import REPOSITORY
 
 pytest.importorskip("duckdb")
@@ -126,7 +128,9 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
     with connected(tmp_path, MEGABYTES) as connection:
         settled, edited = settled_by(platform, ground.packages, list(concerned(connection, tmp_path, ground)))
         ground = replace(ground, settled=settled, edited=edited)
-        classify_shards(tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+        make_pass(FIRST, tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+        write_order(connection, tmp_path, ground, platform.config.triage, 1)
+        make_pass(SECOND, tmp_path, ground, backend, 1, MEGABYTES, silent(""))
         shortlist = choose(connection, tmp_path, ground, silent(""))
         with monkeypatch.context() as small:
             small.setattr(module, "_HELD", 2)
@@ -150,7 +154,33 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
     names = {id: item.name for id, item in platform.taxonomy.by_id.items()}
     report = render_triage(summary, shortlist, names, [("rows", SIZE)], 5)
     assert f"**{len(shortlist.chosen):,}** of " in report
-    before = [path.read_bytes() for path in sorted((tmp_path / CLASSIFIED_FOLDER).iterdir())]
-    (tmp_path / CLASSIFIED_FOLDER / "00001.parquet").unlink()
-    classify_shards(tmp_path, ground, backend, 1, MEGABYTES, silent(""))
-    assert [path.read_bytes() for path in sorted((tmp_path / CLASSIFIED_FOLDER).iterdir())] == before
+    before = [path.read_bytes() for path in sorted((tmp_path / SECOND.target).iterdir())]
+    (tmp_path / SECOND.target / "000001.parquet").unlink()
+    make_pass(SECOND, tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+    assert [path.read_bytes() for path in sorted((tmp_path / SECOND.target).iterdir())] == before
+
+    # With an end to looking, the shortlist is that of those that were looked at, and the others are counted.
+    with connected(tmp_path, MEGABYTES) as connection:
+        rule = StoppingRule(ground.live(), platform.config, SIZE // 20)
+        assert any(
+            rule.follow(*promising(connection, path, tmp_path / ORDERED / path.name))
+            for path in shards(tmp_path, SECOND.target)
+        )
+        drop_beyond(connection, shards(tmp_path, SECOND.target), rule.looked)
+        name(connection, "looked", shards(tmp_path, SECOND.target))
+        looked = {row["id"] for row in rows_of(connection, "SELECT id FROM looked")}
+        assert SIZE // 20 < len(looked) == rule.looked < SIZE
+        fewer = choose(connection, tmp_path, ground, silent(""))
+        (tmp_path / "less").mkdir()
+        counts = summarise(connection, tmp_path, tmp_path / "less", ground, fewer, 30).counts
+    expected = review(
+        platform, package_with(package, [query for query in queries if query.id in looked]), backend, silent("")
+    )
+    assert [item.verdict for item in fewer.chosen] == [
+        verdict for verdict in expected.verdicts if verdict.decision.admits
+    ]
+    assert counts.unseen == SIZE - len(looked)
+    assert counts.rows == summary.counts.rows
+    assert counts.unseen_rows == sum(
+        1 + place % 170 % 3 + place % 170 % 2 for place, query in enumerate(queries) if query.id not in looked
+    )

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from bot.classifier.embedded.cache import Arrays, ModelCache
-from bot.classifier.embedded.embedding import Embedder, RememberingEmbedder
+from bot.classifier.embedded.embedding import E5Embedder, Embedder, RememberingEmbedder
 from bot.classifier.embedded.features import KnownRow
 from bot.classifier.embedded.model import (
     METHOD,
@@ -195,6 +195,12 @@ class EmbeddedBackend:
     def hand_over(self, arrays: Arrays) -> None:
         """Use the model that the same backend was :meth:`handed_over` elsewhere, before it is first asked for."""
         self._given = arrays
+
+    @property
+    def weights(self) -> E5Embedder | None:
+        """What embeds by weights from a file, if anything does."""
+        inner = None if self._embedder is None else self._embedder.inner
+        return inner if isinstance(inner, E5Embedder) else None
 
     @property
     def is_own(self) -> bool:

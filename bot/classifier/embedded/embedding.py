@@ -76,7 +76,17 @@ class E5Embedder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._saved: Path | None = None
         self._lock = Lock()
+
+    def save(self, folder: Path) -> None:
+        """Write the weights to ``folder`` as they are multiplied, for processes that :meth:`use` them."""
+        verify(self._path, self.digest)
+        Encoder(WeightsFile(self._path)).save(folder)
+
+    def use(self, folder: Path) -> None:
+        """Share the memory of the weights that :meth:`save` wrote to ``folder`` in this run, before any is read."""
+        self._saved = folder
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
         """The embeddings of ``texts``, in their order; many share the cores."""
@@ -106,7 +116,7 @@ class E5Embedder:
     def _read(self) -> tuple[Tokenizer, Encoder]:
         verify(self._path, self.digest)
         weights = WeightsFile(self._path)
-        return Tokenizer(weights.vocabulary), Encoder(weights)
+        return Tokenizer(weights.vocabulary), Encoder(weights, self._saved)
 
 
 def _batches(places: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
@@ -136,7 +146,7 @@ class RememberingEmbedder:
     """
 
     def __init__(self, inner: Embedder, cache: ModelCache) -> None:
-        self._inner = inner
+        self.inner = inner
         self._cache = cache
         self._key = "texts-" + hashlib.sha256(f"{inner.name} {ARITHMETIC}".encode()).hexdigest()[:16]
         self._lock = Lock()
@@ -146,7 +156,7 @@ class RememberingEmbedder:
     @property
     def name(self) -> str:
         """That of the embedder it asks."""
-        return self._inner.name
+        return self.inner.name
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
         """The embeddings of ``texts``, in their order; those that are not known are made together."""
@@ -156,7 +166,7 @@ class RememberingEmbedder:
                 self._known = self._load()
             found = {digest: self._known[digest] for digest in digests if digest in self._known}
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in found}
-        made = self._inner.embed(list(missing.values()))
+        made = self.inner.embed(list(missing.values()))
         found |= zip(missing, made, strict=True)
         with self._lock:
             for digest in digests:

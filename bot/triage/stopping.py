@@ -1,0 +1,55 @@
+"""When a triage stops looking: each representative is judged as its turn comes, until many in a row bring no merit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from bot.config import Curation
+from bot.consolidator.cycle import CycleState
+from bot.consolidator.verdict_engine import doubt_text
+from bot.rater.contextualizer import LiveSet, without_merit
+from bot.rater.model import ScoredQuery
+from bot.rater.similarity import nearest_of
+
+
+class StoppingRule:
+    """Follows the representatives in the order in which they are looked at (pure).
+
+    ``live`` is R before the triage; it grows by those that would enter, or wait for a person, if each were judged at
+    its turn.  ``most`` is how many in a row may bring nothing; with ``None`` all representatives are looked at.
+    """
+
+    def __init__(self, live: LiveSet, config: Curation, most: int | None) -> None:
+        self._admitted: list[str] = []
+        self._state = CycleState(live, config, doubt_text, self._admitted)
+        self._most = math.inf if most is None else most
+        # The position after the last one that brought something, and after the last one that was looked at.
+        self._gained = 0
+        self.looked = 0
+
+    def follow(self, promising: Iterable[tuple[int, ScoredQuery]], end: int) -> bool:
+        """Look at the positions before ``end`` that follow; whether looking is over, and only ``looked`` count.
+
+        ``promising`` are those with merit against R, by position.
+        """
+        for position, query in promising:
+            if position >= self._gained + self._most:
+                break
+            if self.brings(query):
+                self._gained = position + 1
+        over = end >= self._gained + self._most
+        self.looked = int(self._gained + self._most) if over else end
+        return over
+
+    def brings(self, query: ScoredQuery) -> bool:
+        """Judge ``query`` at its turn: whether it enters, or waits for a person."""
+        live = self._state.live
+        profile = live.profile(query)
+        if without_merit(live.key(profile)):
+            return False
+        verdict = self._state.verdict(query, profile, nearest_of(profile, live.members))
+        self._state.follow(query, profile, verdict.ruling)
+        if verdict.admitted:
+            self._admitted.append(verdict.id)
+        return verdict.decision.admits
