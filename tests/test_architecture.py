@@ -151,6 +151,7 @@ PURE = [
     "text/personal_data",
     "text/plain_text.py",
     "triage/classifying.py",
+    "triage/stopping.py",
 ]
 WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}
 WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "rich"}
@@ -158,7 +159,8 @@ WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "ric
 # Who changes files, and which; whatever changes those of a platform repository goes through the journal, so that no
 # interrupt leaves a part of a change.
 WRITERS = {
-    "triage/gathering.py": "the work folder of a triage",
+    "triage/near_duplicates.py": "the work folder of a triage",
+    "classifier/embedded/encoder.py": "the work folder of a triage, for processes that share the weights",
     "triage/work_folder.py": "the work folder of a triage",
     "triage/processes.py": "the work folder of a triage",
     "triage/cluster.py": "the log of Ray in the work folder",

@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 
 from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.model import silent
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import Query
 from bot.pipeline.review import Platform, review
 from bot.pipeline.submission import Package
-from bot.pipeline.workspace import open_package, open_platform
+from bot.pipeline.workspace import open_backend, open_package, open_platform
 from bot.triage import shortlist as module
 from bot.triage.classifying import Ground, package_with, settled_by
 from bot.triage.looking_order import write_order
@@ -30,6 +29,7 @@ from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise
 from bot.triage.tables import connected, name, rows_of, shards, write_rows
 from tests.factories import REPOSITORY
+from tests.triage.quick_platform import quick_platform
 
 pytest.importorskip("duckdb")
 
@@ -52,8 +52,8 @@ NEAR = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
 
 
 @pytest.fixture(scope="module")
-def platform() -> Platform:
-    return open_platform(REPOSITORY, "config/curation.yaml")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Platform:
+    return open_platform(quick_platform(tmp_path_factory.mktemp("platform"), "{}"), "config/curation.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +69,10 @@ def package(platform: Platform) -> Package:
 
 @pytest.fixture(scope="module")
 def backend(platform: Platform) -> EmbeddedBackend:
-    """The shipped model without the embedding, which takes long."""
-    settings = platform.config.classifier
-    embedded = settings.embedded.model_copy(update={"embedding": "none"})
-    return EmbeddedBackend(platform.taxonomy, embedded, settings.samples, ModelCache(None))
+    """That of the platform, which has no embedding."""
+    found = open_backend(platform)
+    assert isinstance(found, EmbeddedBackend)
+    return found
 
 
 def generated(platform: Platform, size: int) -> list[Query]:
