@@ -117,6 +117,7 @@ def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: Wor
     assert {call.method for call in again.calls} == {"GET"}
 
 
+@pytest.mark.exhaustive
 def test_a_refused_candidate_stays_away_even_when_it_has_grown(world: World, bot: Bot) -> None:
     (draft,) = drafts(world)
     world.close(draft["number"], user=CURATOR)
