@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,20 +10,20 @@ import pytest
 PARAMETERS = type(pytest.param())
 
 
-def one_in(step: int, cases: Iterable[Any]) -> list[Any]:
-    """The ``cases`` of a parametrised test, of which all but the first of every ``step`` are ``exhaustive``.
+def exhaustive(cases: Iterable[Any]) -> list[Any]:
+    """These cases of a parametrised test, which `make test` leaves out.
 
     A tuple is the values of several parameters, as without this.
     """
-    return [case if place % step == 0 else _exhaustive(case) for place, case in enumerate(cases)]
+    return [_marked(case) for case in cases]
 
 
-def named(step: int, cases: Mapping[str, Any]) -> list[Any]:
-    """The same of ``cases`` by their ids."""
-    return one_in(step, [pytest.param(case, id=id) for id, case in cases.items()])
+def one_in(step: int, cases: Iterable[Any]) -> list[Any]:
+    """These cases, of which `make test` runs the first of every ``step``."""
+    return [case if place % step == 0 else _marked(case) for place, case in enumerate(cases)]
 
 
-def _exhaustive(case: Any) -> Any:
+def _marked(case: Any) -> Any:
     if isinstance(case, PARAMETERS):
         return pytest.param(*case.values, id=case.id, marks=[*case.marks, pytest.mark.exhaustive])
     return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.exhaustive)

