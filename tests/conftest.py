@@ -1,7 +1,7 @@
 """What holds for all tests: how long a drawn example takes is measured in `dev/bench/`, and asserted nowhere.
 
 By default examples are drawn anew each time.  A gate has to say the same twice: with `--hypothesis-profile=gate`, as
-`.ci/run` has it, the same are drawn each time, and fewer.
+`make test` and `.ci/run` have it, the same are drawn each time, and fewer.
 """
 
 from __future__ import annotations

@@ -115,22 +115,3 @@ def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: Wor
     again = bot.on("workflow_dispatch")
     assert again.codes == (0, 0)
     assert {call.method for call in again.calls} == {"GET"}
-
-
-@pytest.mark.exhaustive
-def test_a_refused_candidate_stays_away_even_when_it_has_grown(world: World, bot: Bot) -> None:
-    (draft,) = drafts(world)
-    world.close(draft["number"], user=CURATOR)
-    assert bot.on("pull_request_target", number=draft["number"], action="closed").codes == (0, 0)
-    more = tuple(song.replace("sing", "sing again") for song in SONGS)
-    grown = singing(("amber-bank",), more)
-    grown = {
-        path.replace("amber-bank", "dover-bank"): text.replace("amber-bank", "dover-bank")
-        for path, text in grown.items()
-    }
-    number = world.open_pull_request("more-songs", grown).number
-    bot.on("pull_request_target", number=number)
-    assert merged(world, bot, number).codes == (0, 0)
-    assert bot.on("workflow_dispatch").codes == (0, 0)
-    assert drafts(world) == []
-    assert len(drafts(world, "closed")) == 1

@@ -249,28 +249,6 @@ def test_closing_it_refuses_every_entry(world: World, bot: Bot) -> None:
     settled(bot)
 
 
-@pytest.mark.exhaustive
-def test_one_whose_grounds_end_leaves_and_another_joins_until_people_review(world: World, bot: Bot) -> None:
-    pull = group(world, bot)
-    path = "regression_set/spare-3.yaml"
-    world.push("main", {path: (world.read("main", path) or "").replace("pin: null", "pin: an audit wants it")})
-    bot.on("schedule")
-    assert suggests(world, pull["number"]) == set(IDS) - {"spare-3"}
-    assert check(world, pull["number"])["conclusion"] == "success"
-    settled(bot)
-    world.push("main", spare("spare-8", "One more of them wants its limit changed"))
-    bot.on("schedule")
-    assert "| `spare-8` |" in world.pull(pull["number"])["body"]
-    assert commits(world, pull)[-1] == "Evict spare-8: redundant"
-    settled(bot)
-    world.comment(CURATOR, pull["number"], "I look at these by and by")
-    world.push("main", spare("spare-7", "Yet another one asks for a limit of its own"))
-    bot.on("schedule")
-    assert "spare-7" not in world.pull(pull["number"])["body"]
-    assert [item["number"] for item in ours(world)] == [pull["number"]]
-    assert check(world, pull["number"])["conclusion"] == "success"
-
-
 def test_only_curators_keep_and_only_what_is_suggested(world: World, bot: Bot) -> None:
     pull = group(world, bot)
     for user, text, answer in (
@@ -280,28 +258,6 @@ def test_only_curators_keep_and_only_what_is_suggested(world: World, bot: Bot) -
     ):
         assert answer in asked(world, bot, pull["number"], text, user)["body"]
     assert suggests(world, pull["number"]) == set(IDS)
-
-
-@pytest.mark.exhaustive
-def test_one_that_is_suggested_alone_is_kept_by_a_comment_as_well(world: World, tmp_path: Path) -> None:
-    world.push("main", platform_files() | spare("spare-0", "Its limit is to be set anew please"))
-    bot = Bot(world, tmp_path / "runs")
-    pull = group(world, bot)
-    asked(world, bot, pull["number"], "/incumbent keep spare-0")
-    assert ours(world) == []
-    assert "a curator asked to keep `spare-0`" in world.comments(pull["number"])[-1]["body"]
-    bot.on("schedule")
-    assert ours(world) == []
-
-
-@pytest.mark.exhaustive
-def test_where_all_are_kept_the_group_is_closed(world: World, bot: Bot) -> None:
-    pull = group(world, bot)
-    asked(world, bot, pull["number"], f"/incumbent keep {' '.join(IDS)}")
-    assert ours(world) == []
-    assert "nothing is left of it" in world.comments(pull["number"])[-1]["body"]
-    bot.on("schedule")
-    assert ours(world) == []
 
 
 @pytest.mark.exhaustive
@@ -361,16 +317,5 @@ def test_one_is_dropped_by_a_commit_and_another_kept_by_a_comment_before_one_run
     assert check(world, pull["number"])["conclusion"] == "success"
     confirm(world, bot, pull["number"])
     assert set(IDS) & entries(world) == {"spare-1", "spare-2"}
-    bot.on("schedule")
-    assert ours(world) == []
-
-
-@pytest.mark.exhaustive
-def test_closing_one_whose_description_somebody_replaced_refuses_every_entry(world: World, bot: Bot) -> None:
-    pull = group(world, bot)
-    world.act(CURATOR, "PATCH", f"/pulls/{pull['number']}", {"body": "We keep all of these.", "state": "closed"})
-    closed = bot.on("pull_request_target", number=pull["number"], action="closed", sender=CURATOR)
-    assert closed.codes == (0, 0)
-    assert ours(world) == []
     bot.on("schedule")
     assert ours(world) == []

@@ -424,18 +424,6 @@ def test_a_look_through_all_eval_sets_finds_an_excluded_query_that_does_the_work
 
 
 @pytest.mark.exhaustive
-def test_a_refused_repack_is_not_offered_again(world: World, repacking: Bot) -> None:
-    pull = repack(world)
-    world.close(pull["number"])
-    assert repacking.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
-    assert ours(world) == []
-    settled(repacking)
-    for _ in range(2):
-        assert repacking.on("workflow_dispatch").codes == (0, 0)
-        assert ours(world) == []
-
-
-@pytest.mark.exhaustive
 def test_a_refused_repack_that_people_reopen_stays_open(world: World, repacking: Bot) -> None:
     pull = repack(world)
     world.close(pull["number"])
@@ -457,26 +445,6 @@ def test_a_repack_stays_as_it_is_while_the_default_branch_moves(world: World, re
         world.push("main", {"README.md": f"Changed before {event}\n"})
         assert repacking.on(event).codes == (0, 0)
         assert repack(world)["head"]["sha"] == pull["head"]["sha"]
-
-
-@pytest.mark.exhaustive
-def test_the_ledger_has_no_text_of_a_query_that_a_repack_would_admit(world: World, repacking: Bot) -> None:
-    record = world.read("incumbent/ledger", "suggestions.json")
-    assert record is not None
-    assert ALL in record
-    assert "goodbye" not in record
-    assert "a.png" not in record
-
-
-@pytest.mark.exhaustive
-def test_a_repack_is_closed_when_its_query_changes(world: World, repacking: Bot) -> None:
-    pull = repack(world)
-    text = world.read("main", EVALS)
-    assert text is not None
-    world.push("main", {EVALS: text.replace("goodbye", "good night")})
-    assert repacking.on("schedule").codes == (0, 0)
-    assert was_closed_by_us(world.pull(pull["number"])["body"])
-    assert "good night" in repack(world)["body"]
 
 
 @pytest.mark.exhaustive
