@@ -1,4 +1,4 @@
-"""What customers ask for and the taxonomy lacks: raised as a draft, edited and merged by people, or refused."""
+"""What customers ask for and the taxonomy lacks: raised as a draft, edited and merged by people."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ SONGS = (
 """What three customers ask for, each of something else; one text is hostile."""
 
 
-def singing(customers: tuple[str, ...] = tuple(WORDS), songs: tuple[str, ...] = SONGS) -> dict[str, str]:
-    """The eval sets of ``customers``, in which the agents are asked to sing."""
+def singing() -> dict[str, str]:
+    """Eval sets of several customers, in which the agents are asked to sing."""
     files = {}
-    for customer in customers:
+    for customer, words in WORDS.items():
         rows = [
             {"id": f"s{place}", "query": song.format(word)}
-            for place, (song, word) in enumerate(zip(songs, WORDS[customer], strict=True))
+            for place, (song, word) in enumerate(zip(SONGS, words, strict=True))
         ]
         folder = f"eval_sets/{customer}/line"
         files[f"{folder}/agent.yaml"] = yaml.safe_dump({"agent": 1, "name": customer, "platform": "any"})
