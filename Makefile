@@ -1,10 +1,17 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo mcp test test-cluster test-servers test-runners test-llm check docs lock bench fuzz mutate clean
+.PHONY: help demo mcp test test-all test-cluster test-servers test-runners test-llm check docs lock bench fuzz mutate clean
 .NOTPARALLEL:
 
 # Where the caller forbids it, every process of the tests would compile the product, and pytest all tests, over again.
 unexport PYTHONDONTWRITEBYTECODE
+
+define pytest
+@sh dev/setup.sh dev
+@sh dev/end_to_end.sh
+@.venv/bin/python -m dev.weights small >/dev/null
+@.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+endef
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\): *## */  make \1	/p' Makefile
@@ -18,11 +25,11 @@ demo:  ## review an example customer's eval set against the regression set of th
 mcp:  ## set up `incumbent mcp`, for chat assistants (docs/mcp.md)
 	@sh dev/setup.sh mcp
 
-test:  ## the tests, on all processors; make test ARGS="-k verdict" passes arguments to pytest
-	@sh dev/setup.sh dev
-	@sh dev/end_to_end.sh
-	@.venv/bin/python -m dev.weights small >/dev/null
-	@.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(ARGS)
+test:  ## the tests of each rule, on all processors, in eight minutes; make test ARGS="-k verdict" passes arguments to pytest
+	$(pytest) -m "not exhaustive" --hypothesis-profile=gate $(ARGS)
+
+test-all:  ## all tests: also the variants of what `make test` tries one of each kind of, and new examples
+	$(pytest) $(ARGS)
 
 test-cluster:  ## the tests on a Ray cluster of three local nodes; installs Ray into .venv (500 MB), once; Linux
 	@sh dev/setup.sh cluster

@@ -1,7 +1,7 @@
 """What holds for all tests: how long a drawn example takes is measured in `dev/bench/`, and asserted nowhere.
 
 By default examples are drawn anew each time.  A gate has to say the same twice: with `--hypothesis-profile=gate`, as
-`.ci/run` has it, the same are drawn each time, and fewer.
+`make test` and `.ci/run` have it, the same are drawn each time, and fewer.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from hypothesis.internal.constants_ast import Constants
 
 from bot.text.masking import mask_by
 from bot.text.personal_data.detector import Detector
+from dev.times import PROCESSOR_SECONDS
 
 settings.register_profile("incumbent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("incumbent"), derandomize=True, max_examples=15)
@@ -108,6 +109,25 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         return (yield)
     finally:
         sys.settrace(tracer)
+
+
+BEGUN: Final = pytest.StashKey[float]()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Note what processor time this process and those it waited for have taken so far."""
+    item.stash[BEGUN] = sum(os.times()[:4])
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Say in the file of ``--junitxml`` what the test has taken of it, from which `dev/times.py` makes a table."""
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append((PROCESSOR_SECONDS, round(sum(os.times()[:4]) - item.stash[BEGUN], 2)))
 
 
 NEW_OBJECTS: Final = 50_000

@@ -22,6 +22,7 @@ from bot.classifier.model import Progress
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
+from tests.variants import exhaustive
 
 # Training data.
 
@@ -205,7 +206,7 @@ def in_tiles(matrix: Floats) -> Iterator[list[NDArray[np.float32]]]:
         yield [matrix[one, other].astype(np.float32) for other in cuts[: number + 1]]
 
 
-@pytest.mark.parametrize("size", [1, 31, 384, 385, 900])
+@pytest.mark.parametrize("size", [1, 31, 385, *exhaustive([384, 900])])
 def test_an_inverse_is_that_of_a_library_and_so_are_its_parts(size: int) -> None:
     wanted = np.linalg.inv(positive(size) + 0.5 * np.eye(size))
     inverse = Inverse.of(in_tiles(positive(size)), 0.5)

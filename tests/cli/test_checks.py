@@ -26,6 +26,7 @@ from bot.pipeline.submission import PackageReader
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent, Outcome
 from tests.factories import REPOSITORY
+from tests.variants import one_in
 
 
 def write(root: Path, customer: str, query: str = "Show my orders") -> Path:
@@ -208,7 +209,7 @@ def test_few_eval_sets_start_no_process(platform: Path, incumbent: Incumbent, mo
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the children of a process are seen on Linux")
-@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("seconds", one_in(3, [0.3, 0.0, 1.0]))
 def test_ctrl_c_ends_all_processes_without_a_traceback(seconds: float) -> None:
     with subprocess.Popen(
         [*COMMAND, "--processes", "2"],

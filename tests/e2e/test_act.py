@@ -106,6 +106,7 @@ def test_jobs_hand_over_and_each_may_do_what_its_permissions_say(world: World, r
     assert {command.name for command in publish.log.commands} == {"set-output"}
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_dies_between_two_jobs_can_be_taken_up(world: World, review: Runner) -> None:
     event = world.event("pull_request_target", number=1)
     died = review.run(world, PATH, "pull_request_target", event, jobs=["analyse"])
@@ -116,6 +117,7 @@ def test_a_run_that_dies_between_two_jobs_can_be_taken_up(world: World, review: 
     assert len(world.comments(1)) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_failed_job_stops_those_that_need_it(world: World, review: Runner) -> None:
     world.push("main", {PATH: WORKFLOW.replace("path: document.json", "path: nothing.json")})
     run = review.run(world, PATH, "pull_request_target", world.event("pull_request_target", number=1))
@@ -123,6 +125,7 @@ def test_a_failed_job_stops_those_that_need_it(world: World, review: Runner) -> 
     assert {name: job.result for name, job in run.jobs.items()} == {"analyse": "failure", "publish": "skipped"}
 
 
+@pytest.mark.exhaustive
 def test_a_merge_group_runs_on_its_own_commit(world: World, runner: Runner) -> None:
     job = "{runs-on: ubuntu-latest, steps: [{id: say, run: 'echo \"at=$GITHUB_SHA $GITHUB_REF\" >> $GITHUB_OUTPUT'}]}"
     world.push("main", {PATH: f"on: merge_group\npermissions: {{}}\njobs: {{check: {job}}}\n"})

@@ -69,6 +69,7 @@ def kept_files(run: WorkflowRun, artifact: str) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+@pytest.mark.exhaustive
 def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None:
     """A push keeps the packages, which the job that reads takes; the one that writes has its own, and takes nothing.
 
@@ -104,6 +105,7 @@ def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None
     assert f"the artifact `{SITE}` at the end of [this run](" in comment["body"]
 
 
+@pytest.mark.exhaustive
 def test_a_taxonomy_of_ones_own_is_fitted_by_a_job_that_takes_nothing_from_a_cache(
     world: World, runner: Runner
 ) -> None:
@@ -179,6 +181,7 @@ jobs:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_job_that_ran_the_set_has_its_results_counted(platform: World, runner: Runner) -> None:
     """It has the few packages of the job that writes, and takes none that another job kept."""
     platform.push("main", {".github/workflows/release.yml": RELEASE})
@@ -192,6 +195,7 @@ def test_a_job_that_ran_the_set_has_its_results_counted(platform: World, runner:
     assert platform.head("incumbent/ledger") is not None
 
 
+@pytest.mark.exhaustive
 def test_the_set_becomes_a_site_for_pages(platform: World, runner: Runner, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     folder.mkdir()

@@ -52,6 +52,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(
     assert world.comments(1) == []
 
 
+@pytest.mark.exhaustive
 def test_the_plan_as_json_is_the_plan_that_is_carried_out(
     world: World, event: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +111,7 @@ def test_a_document_that_is_no_analysis_is_as_good_as_none(
         assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"], text
 
 
+@pytest.mark.exhaustive
 def test_a_document_of_another_version_asks_for_all_jobs(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,6 +179,7 @@ def test_a_run_whose_head_was_pushed_over_leaves_the_writing_to_the_next(
 
 
 @pytest.mark.parametrize("how", ["500 before", "403 secondary limit with Retry-After"])
+@pytest.mark.exhaustive
 def test_a_github_that_fails_for_a_moment_is_asked_again(how: Named, world: World, tmp_path: Path) -> None:
     world.push("main", platform_files())
     bot = Bot(world, tmp_path / "runs")
@@ -200,6 +203,7 @@ def test_twenty_queries_cost_few_calls(world: World, tmp_path: Path) -> None:
     assert len(warm.calls) <= 5
 
 
+@pytest.mark.exhaustive
 def test_a_place_that_cannot_be_written_to_is_named(
     world: World,
     event: Path,

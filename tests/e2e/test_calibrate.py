@@ -16,6 +16,7 @@ from tests.e2e.bot import platform_files
 from tests.e2e.harness.people import CURATOR, token_of
 from tests.e2e.harness.world import World
 
+pytestmark = pytest.mark.exhaustive
 CONFIG = "config/curation.yaml"
 
 

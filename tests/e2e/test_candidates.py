@@ -1,4 +1,4 @@
-"""What customers ask for and the taxonomy lacks: raised as a draft, edited and merged by people, or refused."""
+"""What customers ask for and the taxonomy lacks: raised as a draft, edited and merged by people."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ SONGS = (
 """What three customers ask for, each of something else; one text is hostile."""
 
 
-def singing(customers: tuple[str, ...] = tuple(WORDS), songs: tuple[str, ...] = SONGS) -> dict[str, str]:
-    """The eval sets of ``customers``, in which the agents are asked to sing."""
+def singing() -> dict[str, str]:
+    """Eval sets of several customers, in which the agents are asked to sing."""
     files = {}
-    for customer in customers:
+    for customer, words in WORDS.items():
         rows = [
             {"id": f"s{place}", "query": song.format(word)}
-            for place, (song, word) in enumerate(zip(songs, WORDS[customer], strict=True))
+            for place, (song, word) in enumerate(zip(SONGS, words, strict=True))
         ]
         folder = f"eval_sets/{customer}/line"
         files[f"{folder}/agent.yaml"] = yaml.safe_dump({"agent": 1, "name": customer, "platform": "any"})
@@ -115,21 +115,3 @@ def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: Wor
     again = bot.on("workflow_dispatch")
     assert again.codes == (0, 0)
     assert {call.method for call in again.calls} == {"GET"}
-
-
-def test_a_refused_candidate_stays_away_even_when_it_has_grown(world: World, bot: Bot) -> None:
-    (draft,) = drafts(world)
-    world.close(draft["number"], user=CURATOR)
-    assert bot.on("pull_request_target", number=draft["number"], action="closed").codes == (0, 0)
-    more = tuple(song.replace("sing", "sing again") for song in SONGS)
-    grown = singing(("amber-bank",), more)
-    grown = {
-        path.replace("amber-bank", "dover-bank"): text.replace("amber-bank", "dover-bank")
-        for path, text in grown.items()
-    }
-    number = world.open_pull_request("more-songs", grown).number
-    bot.on("pull_request_target", number=number)
-    assert merged(world, bot, number).codes == (0, 0)
-    assert bot.on("workflow_dispatch").codes == (0, 0)
-    assert drafts(world) == []
-    assert len(drafts(world, "closed")) == 1

@@ -60,6 +60,7 @@ def test_admissions_are_offered_once_and_main_stays(world: World, clone: Path) -
 @pytest.mark.parametrize(
     ("path", "called"), [(CONFIG_FILE, CONFIG_FILE), (f"{BRANCH_LINE}/evals.yaml", "the eval set")]
 )
+@pytest.mark.exhaustive
 def test_a_clone_that_is_not_as_the_default_branch_offers_nothing(
     path: str, called: str, world: World, clone: Path
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_curators_decision_is_their_comment(world: World, clone: Path) -> None
 
 
 @pytest.mark.parametrize("login", [CUSTOMER, STRANGER])
+@pytest.mark.exhaustive
 def test_a_decision_that_would_not_count_is_not_said(login: str, world: World, clone: Path) -> None:
     number = asked(world)
     arguments = {"decision": "accept", "pull_request": number, "queries": ["q1"]}
@@ -87,6 +89,7 @@ def test_a_decision_that_would_not_count_is_not_said(login: str, world: World, c
     assert world.comments(number) == []
 
 
+@pytest.mark.exhaustive
 def test_there_must_be_such_a_pull_request(world: World, clone: Path) -> None:
     arguments = {"decision": "accept", "pull_request": 4711, "queries": ["q1"]}
     answer = refusal_of(workspace_client(desk(world, clone)), "record_decision", **arguments)

@@ -63,6 +63,7 @@ def test_a_decision_ends_where_its_author_pushes_to_the_branch_before_the_merge(
     assert WAITING[0] not in entered(world, known)
 
 
+@pytest.mark.exhaustive
 def test_a_writer_accepts_nothing_that_they_bring_in_another_open_pull_request(world: World, bot: Bot) -> None:
     mine = world.open_pull_request("mine", customer_files(), user=CURATOR).number
     bot.on("pull_request_target", number=mine)
@@ -77,6 +78,7 @@ def test_a_writer_accepts_nothing_that_they_bring_in_another_open_pull_request(w
     assert len(answers(world, other)) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_correction_ends_where_its_author_brings_the_same_text(world: World, bot: Bot) -> None:
     first = world.open_pull_request("first", customer_files()).number
     bot.on("pull_request_target", number=first)

@@ -14,6 +14,7 @@ from tests.e2e.bot import WORKFLOW
 from tests.e2e.harness.act import Runner
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
+from tests.variants import one_in
 
 PLACE = ".github/workflows/probe.yml"
 Payload = dict[str, Any]
@@ -149,7 +150,7 @@ CASES: list[tuple[str, str, Make, bool, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "event", "make", "runs", "group"), CASES, ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(("name", "event", "make", "runs", "group"), one_in(2, CASES), ids=[case[0] for case in CASES])
 def test_events(probe: World, runner: Runner, name: str, event: str, make: Make, runs: bool, group: str) -> None:
     done = runner.run(probe, PLACE, event, make(probe, 2))
     results = {done.jobs[key].result for key in ("analyse", "publish")}

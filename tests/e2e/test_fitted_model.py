@@ -174,6 +174,7 @@ def test_a_model_that_somebody_put_into_the_cache_is_refused(
     assert runner.analyse("schedule").outputs["fit"] == "needed"
 
 
+@pytest.mark.exhaustive
 def test_a_ledger_that_records_another_model_judges_nothing_until_it_is_made_again(
     world: World, runner: Runner, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -196,6 +197,7 @@ def test_a_ledger_that_records_another_model_judges_nothing_until_it_is_made_aga
 
 
 @pytest.mark.parametrize("lost", ["the record", "the model"])
+@pytest.mark.exhaustive
 def test_a_fit_that_was_ended_in_the_middle_is_made_again(
     world: World, runner: Runner, fits: list[int], lost: str
 ) -> None:
@@ -218,6 +220,7 @@ def test_a_fit_that_was_ended_in_the_middle_is_made_again(
     assert fits == []
 
 
+@pytest.mark.exhaustive
 def test_a_changed_taxonomy_is_fitted_as_a_preview_that_leaves_nothing(
     world: World, runner: Runner, fits: list[int]
 ) -> None:
@@ -240,6 +243,7 @@ def test_a_changed_taxonomy_is_fitted_as_a_preview_that_leaves_nothing(
     assert fresh != known["key"]
 
 
+@pytest.mark.exhaustive
 def test_a_changed_taxonomy_is_not_measured_against_one_that_nobody_has_recorded(
     world: World, runner: Runner, fits: list[int]
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_review_is_heard_by_the_next_run_of_any_kind_and_ends_with_its_dismiss
     assert "is void" in sticky(world, number)
 
 
+@pytest.mark.exhaustive
 def test_a_command_beside_a_line_is_heard_and_acknowledged_there(world: World, bot: Bot) -> None:
     number = opened(world, bot)
     world.review(CURATOR, number, "See below.", event="COMMENT", beside=f"/incumbent accept {WAITING[0]} it matters")
@@ -87,6 +88,7 @@ def test_what_somebody_put_into_a_curators_review_is_not_heard(world: World, bot
 
 
 @pytest.mark.parametrize("method", ["merge", "squash"])
+@pytest.mark.exhaustive
 def test_an_edited_title_of_a_merged_pull_request_starts_nothing(world: World, bot: Bot, method: MergeMethod) -> None:
     number = opened(world, bot)
     before = world.head("main")
@@ -101,6 +103,7 @@ def test_an_edited_title_of_a_merged_pull_request_starts_nothing(world: World, b
     assert (sticky(world, number), world.labels(number), world.head(LEDGER)) == (said, labels, ledger)
 
 
+@pytest.mark.exhaustive
 def test_a_review_that_runs_late_leaves_what_is_merged_alone(world: World, bot: Bot) -> None:
     number = opened(world, bot)
     late = bot.start("pull_request_target", number=number, action="synchronize")
@@ -111,12 +114,14 @@ def test_a_review_that_runs_late_leaves_what_is_merged_alone(world: World, bot: 
     assert (sticky(world, number), world.head(LEDGER)) == (said, ledger)
 
 
+@pytest.mark.exhaustive
 def test_a_title_that_is_edited_starts_nothing(world: World, bot: Bot) -> None:
     number = opened(world, bot)
     run = bot.on("pull_request_target", number=number, action="edited")
     assert (run.codes, run.calls) == ((0, 0), [])
 
 
+@pytest.mark.exhaustive
 def test_labels_leave_a_pull_request_that_is_closed_and_come_back(world: World, bot: Bot) -> None:
     number = opened(world, bot)
     labels = world.labels(number)
@@ -145,6 +150,7 @@ def test_a_verdict_that_fails_the_check_does_not_fail_the_job(world: World, bot:
     assert bot.on("pull_request_target", number=pull.number, action="synchronize").codes[1] != 0
 
 
+@pytest.mark.exhaustive
 def test_strangers_cost_one_answer_and_no_commit(world: World, bot: Bot) -> None:
     number = opened(world, bot)
     ledger = world.head(LEDGER)
@@ -159,6 +165,7 @@ def test_strangers_cost_one_answer_and_no_commit(world: World, bot: Bot) -> None
     assert world.head(LEDGER) != ledger
 
 
+@pytest.mark.exhaustive
 def test_a_comment_of_another_workflow_does_not_take_the_place_of_ours(world: World, bot: Bot) -> None:
     number = world.open_pull_request("quillow", customer_files()).number
     token = world.job_token({"pull-requests": "write"})

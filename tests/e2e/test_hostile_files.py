@@ -18,6 +18,7 @@ from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, sticky
 
 
+@pytest.mark.exhaustive
 def test_a_table_of_millions_of_rows_fails_the_check_at_once_and_says_why(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files())
     bot = Bot(world, tmp_path / "runs")

@@ -13,6 +13,7 @@ from tests.e2e.harness.people import CURATOR, CUSTOMER, STRANGER
 from tests.e2e.harness.world import PullRequest, World
 from tests.e2e.test_review import conclusion, sticky
 from tests.factories import REPOSITORY
+from tests.variants import one_in
 
 HOLDING = {"hold_first_time_contributors": "true"}
 
@@ -54,7 +55,7 @@ def files_in(folder: Path, place: str) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in found if path.is_file()}
 
 
-@pytest.mark.parametrize("association", ["CONTRIBUTOR", "NONE"])
+@pytest.mark.parametrize("association", one_in(2, ["CONTRIBUTOR", "NONE"]))
 def test_a_writer_whose_membership_is_private_is_no_outsider(world: World, tmp_path: Path, association: str) -> None:
     world.state(CUSTOMER, association)
     pull, run = readme(world, tmp_path)
@@ -64,7 +65,7 @@ def test_a_writer_whose_membership_is_private_is_no_outsider(world: World, tmp_p
     assert conclusion(world, pull.head) == "success"
 
 
-@pytest.mark.parametrize("association", ["COLLABORATOR", "MEMBER"])
+@pytest.mark.parametrize("association", one_in(2, ["COLLABORATOR", "MEMBER"]))
 def test_a_collaborator_who_may_only_read_is_an_outsider(world: World, tmp_path: Path, association: str) -> None:
     world.set_permission(CUSTOMER, "pull")
     world.state(CUSTOMER, association)
@@ -76,6 +77,7 @@ def test_a_collaborator_who_may_only_read_is_an_outsider(world: World, tmp_path:
     assert "GitHub does not tell" not in sticky(world, pull.number)
 
 
+@pytest.mark.exhaustive
 def test_whom_nobody_can_look_up_is_an_outsider_and_the_comment_says_why(world: World, tmp_path: Path) -> None:
     world.gateway.fail(lambda request: request.path.endswith("/permission"), error(403, "Forbidden"), 9)
     pull, run = readme(world, tmp_path)
@@ -83,7 +85,7 @@ def test_whom_nobody_can_look_up_is_an_outsider_and_the_comment_says_why(world: 
     assert f"This token may not look up the permission of `{CUSTOMER}`" in sticky(world, pull.number)
 
 
-@pytest.mark.parametrize("association", ["COLLABORATOR", "NONE"])
+@pytest.mark.parametrize("association", one_in(2, ["COLLABORATOR", "NONE"]))
 def test_a_curators_one_word_releases_a_first_contribution(
     world: World, tmp_path: Path, association: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,6 +113,7 @@ def test_a_curators_one_word_releases_a_first_contribution(
     assert "run it again" not in sticky(world, pull.number)
 
 
+@pytest.mark.exhaustive
 def test_who_may_write_or_has_committed_before_waits_for_nobody(world: World, tmp_path: Path) -> None:
     bot = platform(world, tmp_path, **HOLDING)
     world.state(CUSTOMER, "FIRST_TIME_CONTRIBUTOR")

@@ -116,6 +116,7 @@ def reviewed_once(world: World, server: ModelServer, on: Callable[..., BotRun]) 
     return pull.number
 
 
+@pytest.mark.exhaustive
 def test_what_the_endpoint_can_do_is_found_out_by_the_first_job_alone(
     world: World, mind: Mind, server: ModelServer, on: Callable[..., BotRun]
 ) -> None:
@@ -141,6 +142,7 @@ def test_what_the_endpoint_can_do_is_found_out_by_the_first_job_alone(
     assert len(again.endpoints) == 2
 
 
+@pytest.mark.exhaustive
 def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer, on: Callable[..., BotRun]) -> None:
     number = reviewed_once(world, server, on)
     asked = len(server.asked)
@@ -158,6 +160,7 @@ def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer
     assert {name for body in again for name in asked_names(body)} == {"whisper", "lunar-tides"}
 
 
+@pytest.mark.exhaustive
 def test_a_change_of_what_a_model_is_told_is_asked_about_whatever_the_taxonomys_version(
     world: World, server: ModelServer, on: Callable[..., BotRun]
 ) -> None:
@@ -178,6 +181,7 @@ def test_a_change_of_what_a_model_is_told_is_asked_about_whatever_the_taxonomys_
 
 
 @pytest.mark.parametrize("reason", ["budget", "endpoint"])
+@pytest.mark.exhaustive
 def test_what_was_done_before_the_end_is_kept_and_the_check_says_why_the_rest_is_not(
     world: World, server: ModelServer, mind: Mind, on: Callable[..., BotRun], reason: str
 ) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.bot import ADMITTED, BRANCH_LINE, EVALS, WAITING, Bot, customer_files, platform_files
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.merging import MergeMethod
@@ -67,6 +69,7 @@ def test_a_rebase_of_three_commits_ends_as_a_merge_commit_does(
     assert differences(merged_left | {"commits": []}, rebased_left | {"commits": []}) == []
 
 
+@pytest.mark.exhaustive
 def test_a_rebase_whose_last_commit_brings_no_eval_set_keeps_asking(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files())
     bot = Bot(world, tmp_path / "runs")

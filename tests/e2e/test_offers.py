@@ -96,6 +96,7 @@ def test_what_people_turned_down_is_not_offered_again_in_another_guise(world: Wo
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_who_reopens_an_offer_takes_the_refusal_back(world: World, bot: Bot) -> None:
     known = entries(world)
     reviewed_and_merged(world, bot)
@@ -112,6 +113,7 @@ def test_who_reopens_an_offer_takes_the_refusal_back(world: World, bot: Bot) -> 
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_another_merge_makes_another_offer_and_closes_the_old_one(world: World, bot: Bot) -> None:
     first = reviewed_and_merged(world, bot)
     (old,) = offers(world)
@@ -139,6 +141,7 @@ def test_a_protected_branch_gets_its_admissions_by_a_pull_request(world: World, 
     assert "1 of its queries is in the regression set" in sticky(world, number)
 
 
+@pytest.mark.exhaustive
 def test_pins_and_renames_are_offered_as_well(world: World, bot: Bot) -> None:
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())

@@ -32,6 +32,7 @@ def renamed(world: World, bot: Bot, old: str, new: str) -> None:
     assert merged(world, bot, pull.number).codes == (0, 0)
 
 
+@pytest.mark.exhaustive
 def test_a_restore_that_people_merge_leaves_a_set_that_can_be_read(world: World, bot: Bot) -> None:
     number, _ = evicted(world, bot)
     comment = world.comment(CURATOR, number, "/incumbent restore spare-one")
@@ -51,6 +52,7 @@ def test_a_restore_that_people_merge_leaves_a_set_that_can_be_read(world: World,
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_what_is_offered_may_still_be_rejected_and_pinned(world: World, bot: Bot) -> None:
     number = reviewed_and_merged(world, bot)
     pin = world.comment(CURATOR, number, f"/incumbent pin {ADMITTED} the audit asks for it")
@@ -64,6 +66,7 @@ def test_what_is_offered_may_still_be_rejected_and_pinned(world: World, bot: Bot
     assert world.pull(offer["number"])["state"] == "closed"
 
 
+@pytest.mark.exhaustive
 def test_a_rename_there_and_back_is_offered_each_time_and_departs_nobody(world: World, bot: Bot) -> None:
     known = entries(world)
     reviewed_and_merged(world, bot)
@@ -103,6 +106,7 @@ def test_no_eviction_is_suggested_that_is_unsafe_beside_what_is_offered(world: W
     assert [item["number"] for item in ours(world)] == [offer["number"] for offer in offers(world)]
 
 
+@pytest.mark.exhaustive
 def test_where_the_rules_refuse_commits_an_evictions_confirmation_waits(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files())
     bot = Bot(world, tmp_path / "runs")

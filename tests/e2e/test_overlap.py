@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.bot import WAITING, Started
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.people import CURATOR
@@ -41,6 +43,7 @@ def test_two_runs_of_which_one_is_held_up_at_any_call(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.exhaustive
 def test_a_review_and_the_reconcile_after_anothers_merge(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
@@ -79,6 +82,7 @@ def test_a_review_and_the_reconcile_after_anothers_merge(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.exhaustive
 def test_three_runs_after_a_merge_and_a_late_command_in_any_order(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:

@@ -20,6 +20,8 @@ from tests.e2e.test_taxonomy import events
 Counted = tuple[int, int]
 """How many answers there are, and how many of them agree."""
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture
 def bot(world: World, tmp_path: Path) -> Bot:

@@ -65,6 +65,7 @@ def test_personal_data_goes_to_review_and_is_shown_nowhere(
     nowhere(world, VALUES, runs, "".join(capsys.readouterr()))
 
 
+@pytest.mark.exhaustive
 def test_what_the_author_commits_instead_enters_by_itself(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files())
     bot = Bot(world, tmp_path / "runs")
@@ -84,6 +85,7 @@ def test_what_the_author_commits_instead_enters_by_itself(world: World, tmp_path
     assert [read(world, id)["turns"] for id in entries(world) - known] == [[block]]
 
 
+@pytest.mark.exhaustive
 def test_what_the_config_allows_the_customer_enters_by_itself(world: World, tmp_path: Path) -> None:
     world.push("main", allowing("quillow-savings", "@northwind.com", CARD))
     bot = Bot(world, tmp_path / "runs")
@@ -97,6 +99,7 @@ def test_what_the_config_allows_the_customer_enters_by_itself(world: World, tmp_
     assert {read(world, id)["source"]["item"] for id in entries(world) - known} == {ADMITTED}
 
 
+@pytest.mark.exhaustive
 def test_what_a_pull_request_itself_or_another_customer_is_allowed_does_not_count(world: World, tmp_path: Path) -> None:
     world.push("main", allowing("tarnbeck-bank", CARD))
     bot = Bot(world, tmp_path / "runs")

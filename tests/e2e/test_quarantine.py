@@ -121,6 +121,7 @@ def test_what_flaps_is_quarantined_by_people_and_comes_back_once_it_is_stable(
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_refused_quarantine_stays_away_until_later_releases_alone_show_the_same(
     world: World, bot: Bot, clones: Path
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_refused_quarantine_stays_away_until_later_releases_alone_show_the_sam
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_what_is_moot_is_closed_and_no_offer_is_made_unless_the_config_says_so(
     world: World, bot: Bot, clones: Path
 ) -> None:

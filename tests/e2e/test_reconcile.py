@@ -109,6 +109,7 @@ def test_a_merge_that_nobody_reviewed_admits_nothing_by_itself(world: World, bot
     assert "12 queries were pushed without a pull request" in issue["body"]
 
 
+@pytest.mark.exhaustive
 def test_where_nothing_waits_for_a_person_one_run_is_enough(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", in_words({EXCLUDED: "Thanks, bye."}))
     seen = bot.on("pull_request_target", number=pull.number).report["review"]
@@ -118,6 +119,7 @@ def test_where_nothing_waits_for_a_person_one_run_is_enough(world: World, bot: B
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
+@pytest.mark.exhaustive
 def test_an_unreviewed_rebase_is_told_whole(world: World, bot: Bot) -> None:
     bot.on("schedule")
     world.push("quillow", customer_files())
@@ -134,6 +136,7 @@ def test_an_unreviewed_rebase_is_told_whole(world: World, bot: Bot) -> None:
     assert "second-line/z01" in shown
 
 
+@pytest.mark.exhaustive
 def test_a_merge_that_the_list_does_not_show_yet_is_no_push(world: World, bot: Bot) -> None:
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())
@@ -145,6 +148,7 @@ def test_a_merge_that_the_list_does_not_show_yet_is_no_push(world: World, bot: B
     assert "1 of its queries is in the regression set" in sticky(world, pull.number)
 
 
+@pytest.mark.exhaustive
 def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World, bot: Bot) -> None:
     # Nearly the same text with the same picture: one of the two is left out for as long as the other is in.
     queries = {"b00": SATURDAY, "b01": SATURDAY.replace("the branch", "that branch")}
@@ -168,6 +172,7 @@ def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World,
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
+@pytest.mark.exhaustive
 def test_a_rejection_lasts_when_a_neighbour_changes(world: World, bot: Bot) -> None:
     queries, attached = {"b01": SATURDAY}, {"b01": PICTURE}
     pull = world.open_pull_request("quillow", in_words(queries, attached))
@@ -196,6 +201,7 @@ def test_a_rejection_lasts_when_a_neighbour_changes(world: World, bot: Bot) -> N
     assert "b01" in {read(world, id)["source"]["item"] for id in entries(world) - known}
 
 
+@pytest.mark.exhaustive
 def test_what_waits_for_a_slot_leaves_the_line_with_its_customer(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files(ceiling="5"))
     bot = Bot(world, tmp_path / "runs")
@@ -213,6 +219,7 @@ def test_what_waits_for_a_slot_leaves_the_line_with_its_customer(world: World, t
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
+@pytest.mark.exhaustive
 def test_an_exclusion_that_turned_before_the_merge_is_for_a_person(world: World, bot: Bot) -> None:
     (held,) = [id for id in entries(world) if "c08" in id]
     known = entries(world)
@@ -301,6 +308,7 @@ def test_a_killed_reconcile_ends_the_same_when_it_is_run_again(world: World, bot
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
+@pytest.mark.exhaustive
 def test_a_renamed_folder_and_a_renamed_query_change_nothing_but_the_source(world: World, bot: Bot) -> None:
     base = platform_files()
     folder = "eval_sets/tarnbeck-bank/card-line"
@@ -334,6 +342,7 @@ def test_a_renamed_folder_and_a_renamed_query_change_nothing_but_the_source(worl
     assert review["settled"]["again"] in known
 
 
+@pytest.mark.exhaustive
 def test_where_people_admit_by_hand_nothing_enters_by_itself(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files(admissions="by-hand"))
     bot = Bot(world, tmp_path / "runs")
@@ -345,6 +354,7 @@ def test_where_people_admit_by_hand_nothing_enters_by_itself(world: World, tmp_p
     assert world.hosted.bare.git("log", "-1", "--format=%s", "main").startswith("Merge pull request")
 
 
+@pytest.mark.exhaustive
 def test_a_branch_that_takes_no_commits_is_named_with_the_setting_to_change(
     world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -355,6 +365,7 @@ def test_a_branch_that_takes_no_commits_is_named_with_the_setting_to_change(
     assert "or set `admissions: pull-request`" in capsys.readouterr().err
 
 
+@pytest.mark.exhaustive
 def test_a_pin_is_written_once_the_query_is_in(world: World, bot: Bot) -> None:
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())

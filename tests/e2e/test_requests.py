@@ -53,6 +53,7 @@ def test_a_merged_eviction_is_restored_by_a_comment_with_its_history(world: Worl
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_on_the_dashboard_and_by_the_clock_alone_it_is_restored_as_well(world: World, bot: Bot) -> None:
     evicted(world, bot)
     (issue,) = [item for item in world.pages("/issues?state=open") if "pull_request" not in item]
@@ -63,6 +64,7 @@ def test_on_the_dashboard_and_by_the_clock_alone_it_is_restored_as_well(world: W
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_at_the_ceiling_what_is_restored_waits(world: World, bot: Bot) -> None:
     number, _ = evicted(world, bot)
     world.push("main", platform_files(ceiling=str(len(entries(world)))))
@@ -71,6 +73,7 @@ def test_at_the_ceiling_what_is_restored_waits(world: World, bot: Bot) -> None:
     assert read(world, "waiting/spare-one")["restored"]
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_followed_is_answered(world: World, bot: Bot) -> None:
     number, _ = evicted(world, bot)
     for user, text, answer in (
@@ -120,6 +123,7 @@ def test_an_admission_is_taken_back_by_a_reviewed_pull_request(world: World, bot
     settled_with_one_request(bot)
 
 
+@pytest.mark.exhaustive
 def test_an_undo_is_taken_back_with_its_comment_or_by_closing(world: World, bot: Bot) -> None:
     (weak,) = [id for id in entries(world) if "c07" in id]
     pull = world.open_pull_request("quillow", customer_files())
@@ -144,6 +148,7 @@ def test_an_undo_is_taken_back_with_its_comment_or_by_closing(world: World, bot:
     assert len(ours(world)) == 1
 
 
+@pytest.mark.exhaustive
 def test_on_an_open_pull_request_the_review_says_where_to_ask(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=pull.number)
@@ -164,6 +169,7 @@ def settled_with_one_request(bot: Bot) -> None:
     assert len(run.calls) <= 12 + 2 * len(ours(bot.world))
 
 
+@pytest.mark.exhaustive
 def test_what_the_command_line_restores_or_evicts_is_not_by_hand(
     world: World, bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +189,7 @@ def test_what_the_command_line_restores_or_evicts_is_not_by_hand(
 
 
 @pytest.mark.parametrize("how", ["closed", "kept", "asked for again"])
+@pytest.mark.exhaustive
 def test_an_eviction_by_hand_that_people_refused_passes_and_says_who(
     world: World, bot: Bot, tmp_path: Path, how: str
 ) -> None:

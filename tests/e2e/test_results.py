@@ -128,6 +128,7 @@ def test_a_job_that_ran_the_set_counts_its_results_on_the_ledger(world: World, b
     assert "2 releases" in dashboard(world)["body"]
 
 
+@pytest.mark.exhaustive
 def test_a_release_comes_after_those_that_are_there_whatever_their_times(
     world: World, bot: Bot, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_release_comes_after_those_that_are_there_whatever_their_times(
     ]
 
 
+@pytest.mark.exhaustive
 def test_what_another_job_wrote_meanwhile_is_kept(world: World, bot: Bot, tmp_path: Path) -> None:
     assert bot.on("schedule").codes == (0, 0)
     file = wrote(tmp_path, "one.jsonl", {"entry": "spare-one", "outcome": "failed"})
@@ -160,6 +162,7 @@ def test_what_another_job_wrote_meanwhile_is_kept(world: World, bot: Bot, tmp_pa
     assert any(path.endswith(".json") and path.startswith("results/") for path in found)
 
 
+@pytest.mark.exhaustive
 def test_faults_of_a_file_count_nothing_and_are_all_told(
     world: World, bot: Bot, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +181,7 @@ def test_faults_of_a_file_count_nothing_and_are_all_told(
     assert world.head("incumbent/ledger") is None
 
 
+@pytest.mark.exhaustive
 def test_a_champion_that_flaps_may_go_where_the_config_says_so_and_only_while_it_flaps(
     world: World, bot: Bot, tmp_path: Path
 ) -> None:

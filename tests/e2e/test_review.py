@@ -136,6 +136,7 @@ def test_an_accepted_query_that_changes_needs_a_new_answer(world: World, bot: Bo
     assert "is void" in sticky(world, pull.number)
 
 
+@pytest.mark.exhaustive
 def test_four_hundred_queries_in_one_set(world: World, bot: Bot) -> None:
     files = customer_files()
     name = f"{BRANCH_LINE}/evals.yaml"
@@ -161,6 +162,7 @@ def test_a_merge_group_gets_the_same_check(world: World, bot: Bot) -> None:
     assert len(ours(world, pull.number)) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_pull_request_that_also_edits_the_taxonomy_is_judged_by_the_base(world: World, bot: Bot) -> None:
     taxonomy = platform_files()["taxonomy/taxonomy.yaml"]
     taxonomy = taxonomy.replace("description: ", "description: Truly ", 1).replace("version: 1.0.0", "version: 1.0.1")
@@ -183,6 +185,7 @@ def test_a_run_that_dies_between_its_jobs_leaves_nothing_and_is_mended(world: Wo
     assert len(ours(world, pull.number)) == 1
 
 
+@pytest.mark.exhaustive
 def test_without_facts_a_pull_request_that_has_moved_or_is_closed_is_not_failed(world: World, bot: Bot) -> None:
     """The first job may have found nothing to do, and the second that it has changed since: no fault of anybody's."""
     pull = world.open_pull_request("quillow", customer_files())
@@ -205,6 +208,7 @@ def test_pull_requests_to_other_branches_are_not_curated(world: World, bot: Bot)
     assert ours(world, pull.number) == []
 
 
+@pytest.mark.exhaustive
 def test_a_twin_to_another_branch_hides_no_failure(world: World, bot: Bot) -> None:
     files = customer_files()
     files[f"{BRANCH_LINE}/evals.yaml"] = "eval_set: 1\nqueries:\n  - {id: a, query: 7}\n"
@@ -221,6 +225,7 @@ def test_a_twin_to_another_branch_hides_no_failure(world: World, bot: Bot) -> No
     assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"]
 
 
+@pytest.mark.exhaustive
 def test_a_pull_request_that_turns_to_another_branch_takes_its_verdicts_along(world: World, bot: Bot) -> None:
     world.push("release", {"notes.md": "x"})
     pull = world.open_pull_request("quillow", customer_files())
@@ -236,6 +241,7 @@ def test_a_pull_request_that_turns_to_another_branch_takes_its_verdicts_along(wo
     assert [check["conclusion"] for check in world.checks(pull.head)] == ["success"]
 
 
+@pytest.mark.exhaustive
 def test_a_comment_on_a_pull_request_to_another_branch_classifies_nothing(
     world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -301,6 +307,7 @@ def test_a_mangled_ledger_is_as_good_as_none(
         assert bot.on("merge_group", head=head, head_ref=reference).codes == (0, 0), name
 
 
+@pytest.mark.exhaustive
 def test_a_ledger_that_may_not_be_written_is_no_race(
     world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -385,6 +392,7 @@ def test_broken_input_fails_the_check_with_every_fault(world: World, bot: Bot) -
     assert "evals.yaml:4" in sticky(world, pull.number)
 
 
+@pytest.mark.exhaustive
 def test_a_renamed_folder_is_a_rename(world: World, bot: Bot) -> None:
     base = platform_files()
     folder = "eval_sets/tarnbeck-bank/card-line"
@@ -396,6 +404,7 @@ def test_a_renamed_folder_is_a_rename(world: World, bot: Bot) -> None:
     assert len(settled) == len([name for name in base if name.startswith("regression_set/") and name.count("/") == 1])
 
 
+@pytest.mark.exhaustive
 def test_an_edit_of_a_merged_query_is_an_update_of_its_entry(world: World, bot: Bot) -> None:
     base = platform_files()
     entry = yaml.safe_load(next(text for name, text in base.items() if name.startswith("regression_set/")))
@@ -406,6 +415,7 @@ def test_an_edit_of_a_merged_query_is_an_update_of_its_entry(world: World, bot: 
     assert review["edited"] == {entry["source"]["item"]: entry["id"]}
 
 
+@pytest.mark.exhaustive
 def test_two_agents_in_one_pull_request_are_one_cycle(world: World, bot: Bot) -> None:
     twin = {name.replace("branch-line", "counter"): text for name, text in customer_files().items()}
     pull = world.open_pull_request("quillow", customer_files() | twin)
@@ -417,6 +427,7 @@ def test_two_agents_in_one_pull_request_are_one_cycle(world: World, bot: Bot) ->
     assert any(item["facts"]["most_similar"].startswith("quillow-savings/") for item in clones)
 
 
+@pytest.mark.exhaustive
 def test_observing_writes_a_comment_and_a_passing_check_alone(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files(mode="observe"))
     bot = Bot(world, tmp_path / "runs")
@@ -470,6 +481,7 @@ def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot, monkeypa
     assert len(ours(world, second.number)) == 1
 
 
+@pytest.mark.exhaustive
 def test_queries_that_would_share_an_entry_are_refused(world: World, bot: Bot) -> None:
     files = customer_files()
     twins = ("q::=.+_02", "q!~__.-02")
@@ -485,6 +497,7 @@ def test_queries_that_would_share_an_entry_are_refused(world: World, bot: Bot) -
     assert list(run.report["review"]["verdicts"][0]["turns"]) == ["Say q::=.+_02 in words, please"]
 
 
+@pytest.mark.exhaustive
 def test_a_query_under_another_id_is_a_rename(world: World, bot: Bot) -> None:
     base = platform_files()
     entry = yaml.safe_load(next(text for name, text in base.items() if name.startswith("regression_set/")))
@@ -496,6 +509,7 @@ def test_a_query_under_another_id_is_a_rename(world: World, bot: Bot) -> None:
     assert "called-anew" not in [verdict["id"] for verdict in review["verdicts"]]
 
 
+@pytest.mark.exhaustive
 def test_a_fetch_that_fails_leaves_a_failing_check(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     pull = world.open_pull_request("quillow", customer_files())
 
@@ -510,6 +524,7 @@ def test_a_fetch_that_fails_leaves_a_failing_check(world: World, bot: Bot, monke
     assert conclusion(world, pull.head) == "failure"
 
 
+@pytest.mark.exhaustive
 def test_lost_races_leave_a_check_that_is_there(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=pull.number)

@@ -117,6 +117,7 @@ def test_a_row_with_a_key_is_named_by_its_place_and_never_enters(
     assert _DRAWN not in world.hosted.bare.git("log", "--patch", "main", "--", "regression_set")
 
 
+@pytest.mark.exhaustive
 def test_a_secret_in_names_and_files_is_told_by_nobody(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,6 +58,7 @@ def test_the_page_says_what_the_comment_says_and_the_comment_where_it_is(world: 
     assert found[1].endswith(f"/actions/runs/{started.publish.environment['GITHUB_RUN_ID']}")
 
 
+@pytest.mark.exhaustive
 def test_the_page_follows_what_people_decide(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
@@ -71,6 +72,7 @@ def test_the_page_follows_what_people_decide(world: World, bot: Bot) -> None:
     assert "<dt>Entries that enter</dt><dd><b>2</b>" in page
 
 
+@pytest.mark.exhaustive
 def test_what_the_head_changes_by_hand_is_not_counted_and_what_it_removes_is(world: World, bot: Bot) -> None:
     names = world.hosted.bare.git("ls-tree", "-r", "--name-only", "main", "regression_set/").split()
     gone, changed = sorted(name for name in names if name.endswith(".yaml"))[:2]
@@ -95,6 +97,7 @@ def test_without_being_asked_for_there_is_no_page_and_no_word_of_one(world: Worl
     assert LINK.search(comment["body"]) is None
 
 
+@pytest.mark.exhaustive
 def test_where_there_is_nothing_to_say_there_is_no_page(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("docs", {"docs/notes.md": "x"})
     started = bot.start("pull_request_target", number=pull.number)

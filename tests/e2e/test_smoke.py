@@ -72,6 +72,7 @@ def scratch(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     assert world.fork(OUTSIDER).bare.resolve("refs/heads/incumbent-smoke/78") is None
 
 
+@pytest.mark.exhaustive
 def test_it_follows_a_second_account_from_its_fork_into_the_set(
     world: World, scratch: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +85,7 @@ def test_it_follows_a_second_account_from_its_fork_into_the_set(
     assert f"to know: {OUTSIDER} is " in out
 
 
+@pytest.mark.exhaustive
 def test_where_the_branch_is_protected_it_expects_a_pull_request_that_admits(
     world: World, scratch: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +108,7 @@ def test_what_is_not_given_is_skipped_and_said(
     assert smoke.main("scratch", scratch) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_workflow_that_never_answers_is_no_success(
     scratch: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:

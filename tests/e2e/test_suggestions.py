@@ -17,6 +17,7 @@ from tests.e2e.harness.messages import error, json_response
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read
+from tests.variants import one_in
 
 CALLS = {"backend.call": 0.56, "backend.change": 0.56, "backend.lookup": 0.56, "identity.signed-in": 0.56}
 
@@ -146,6 +147,7 @@ def test_a_persons_commit_is_left_alone_and_checked(world: World, bot: Bot) -> N
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_stale_branch_only_gains_commits(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     branch = pull["head"]["ref"]
@@ -166,6 +168,7 @@ def test_a_stale_branch_only_gains_commits(world: World, bot: Bot) -> None:
     assert "spare-one" not in entries(world)
 
 
+@pytest.mark.exhaustive
 def test_the_check_is_posted_again_whenever_the_base_moves(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     first = check(world, pull["number"])
@@ -176,6 +179,7 @@ def test_the_check_is_posted_again_whenever_the_base_moves(world: World, bot: Bo
     assert tip[:12] in second["output"]["summary"]
 
 
+@pytest.mark.exhaustive
 def test_the_limit_is_kept_and_evictions_are_safe_in_any_order(world: World, tmp_path: Path) -> None:
     text = platform_files()["config/curation.yaml"]
     config = text.replace("open_evictions: 10", "open_evictions: 2\n  group: 1")
@@ -197,6 +201,7 @@ def test_the_limit_is_kept_and_evictions_are_safe_in_any_order(world: World, tmp
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_all_that_is_open_may_be_merged_at_once_in_the_worst_order(world: World, bot: Bot) -> None:
     for number in range(4):
         world.push("main", spare(f"spare-{number}", f"Limit number {number} to be set anew please"))
@@ -215,6 +220,7 @@ def test_all_that_is_open_may_be_merged_at_once_in_the_worst_order(world: World,
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_branch_of_ours_that_somebody_else_offers_is_turned_down(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("incumbent/evict/mine", {"notes.txt": "words"}, user=CURATOR)
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
@@ -253,6 +259,7 @@ def test_what_left_its_eval_set_is_suggested_to_go(world: World, bot: Bot) -> No
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_where_pull_requests_may_not_be_opened_the_dashboard_leads_there(world: World, bot: Bot) -> None:
     world.push("main", spare("spare-one", TEXT))
     refusal = error(403, "GitHub Actions is not permitted to create or approve pull requests.")
@@ -265,6 +272,7 @@ def test_where_pull_requests_may_not_be_opened_the_dashboard_leads_there(world: 
     assert "/compare/" not in dashboard(world)
 
 
+@pytest.mark.exhaustive
 def test_where_issues_are_turned_off_there_is_no_dashboard(world: World, bot: Bot) -> None:
     world.push("main", spare("spare-one", TEXT))
     world.gateway.fail(
@@ -296,6 +304,7 @@ def test_at_the_ceiling_a_swap_lets_a_better_entry_in(world: World, tmp_path: Pa
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_refused_swap_is_not_offered_again(world: World, tmp_path: Path) -> None:
     ((_, better),) = spare("better", "Get me somebody real at once", **{"dialog.handover": 1.0}).items()
     world.push("main", platform_files(ceiling="5") | {"regression_set/waiting/better.yaml": better})
@@ -308,7 +317,7 @@ def test_a_refused_swap_is_not_offered_again(world: World, tmp_path: Path) -> No
     settled(bot)
 
 
-@pytest.mark.parametrize("method", ["squash", "rebase"])
+@pytest.mark.parametrize("method", one_in(2, ["squash", "rebase"]))
 def test_an_eviction_counts_as_merged_however_it_is_merged(world: World, bot: Bot, method: MergeMethod) -> None:
     pull = suggested(world, bot)
     before = world.head("main")
@@ -319,6 +328,7 @@ def test_an_eviction_counts_as_merged_however_it_is_merged(world: World, bot: Bo
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_reopened_suggestion_is_kept_and_may_be_refused_again(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     world.close(pull["number"])
@@ -333,6 +343,7 @@ def test_a_reopened_suggestion_is_kept_and_may_be_refused_again(world: World, bo
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_where_the_bot_observes_a_required_check_passes_on_its_branches_too(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     head = world.push("main", platform_files(mode="observe"))
@@ -344,6 +355,7 @@ def test_where_the_bot_observes_a_required_check_passes_on_its_branches_too(worl
     assert world.head("main") == head
 
 
+@pytest.mark.exhaustive
 def test_a_list_that_lags_behind_a_refusal_opens_nothing(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     world.close(pull["number"])
@@ -411,17 +423,7 @@ def test_a_look_through_all_eval_sets_finds_an_excluded_query_that_does_the_work
     assert ours(world) == []
 
 
-def test_a_refused_repack_is_not_offered_again(world: World, repacking: Bot) -> None:
-    pull = repack(world)
-    world.close(pull["number"])
-    assert repacking.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
-    assert ours(world) == []
-    settled(repacking)
-    for _ in range(2):
-        assert repacking.on("workflow_dispatch").codes == (0, 0)
-        assert ours(world) == []
-
-
+@pytest.mark.exhaustive
 def test_a_refused_repack_that_people_reopen_stays_open(world: World, repacking: Bot) -> None:
     pull = repack(world)
     world.close(pull["number"])
@@ -436,6 +438,7 @@ def test_a_refused_repack_that_people_reopen_stays_open(world: World, repacking:
     assert was_closed_by_us(world.pull(pull["number"])["body"])
 
 
+@pytest.mark.exhaustive
 def test_a_repack_stays_as_it_is_while_the_default_branch_moves(world: World, repacking: Bot) -> None:
     pull = repack(world)
     for event in ("schedule", "workflow_dispatch"):
@@ -444,24 +447,7 @@ def test_a_repack_stays_as_it_is_while_the_default_branch_moves(world: World, re
         assert repack(world)["head"]["sha"] == pull["head"]["sha"]
 
 
-def test_the_ledger_has_no_text_of_a_query_that_a_repack_would_admit(world: World, repacking: Bot) -> None:
-    record = world.read("incumbent/ledger", "suggestions.json")
-    assert record is not None
-    assert ALL in record
-    assert "goodbye" not in record
-    assert "a.png" not in record
-
-
-def test_a_repack_is_closed_when_its_query_changes(world: World, repacking: Bot) -> None:
-    pull = repack(world)
-    text = world.read("main", EVALS)
-    assert text is not None
-    world.push("main", {EVALS: text.replace("goodbye", "good night")})
-    assert repacking.on("schedule").codes == (0, 0)
-    assert was_closed_by_us(world.pull(pull["number"])["body"])
-    assert "good night" in repack(world)["body"]
-
-
+@pytest.mark.exhaustive
 def test_a_repack_whose_eval_set_cannot_be_read_stays_until_it_can(world: World, repacking: Bot) -> None:
     pull = repack(world)
     text = world.read("main", EVALS)
@@ -475,6 +461,7 @@ def test_a_repack_whose_eval_set_cannot_be_read_stays_until_it_can(world: World,
     assert repack(world)["head"]["sha"] == pull["head"]["sha"]
 
 
+@pytest.mark.exhaustive
 def test_a_repack_is_closed_when_what_it_frees_is_pinned(world: World, repacking: Bot) -> None:
     pull = repack(world)
     texts = {id: world.read("main", f"regression_set/{id}.yaml") or "" for id in PAIRS}

@@ -93,6 +93,7 @@ def test_a_capability_is_added_entries_follow_and_what_was_left_out_comes_back(w
     assert {call.method for call in again.calls} == {"GET"}
 
 
+@pytest.mark.exhaustive
 def test_of_a_stranger_the_change_is_told_in_words_until_a_curator_lets_it_be_measured(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("opinion", with_opinion("1.1.0"), user=OUTSIDER)
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
@@ -105,6 +106,7 @@ def test_of_a_stranger_the_change_is_told_in_words_until_a_curator_lets_it_be_me
     assert "would now earn a slot" in sticky(world, pull.number)
 
 
+@pytest.mark.exhaustive
 def test_a_changed_knob_is_shown_with_what_it_would_do(world: World, bot: Bot) -> None:
     text = platform_files()["config/curation.yaml"]
     pull = world.open_pull_request(
@@ -116,6 +118,7 @@ def test_a_changed_knob_is_shown_with_what_it_would_do(world: World, bot: Bot) -
     assert "2 → 0" in said
 
 
+@pytest.mark.exhaustive
 def test_a_renamed_capability_keeps_its_scores_and_asks_nobody(world: World, bot: Bot) -> None:
     known = entries(world)
     (id,) = [name for name in known if "-c10-" in name]

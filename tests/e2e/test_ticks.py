@@ -16,6 +16,7 @@ from tests.e2e.test_groups import IDS, confirm, group, suggests
 from tests.e2e.test_reconcile import entries
 from tests.e2e.test_requests import asked
 from tests.e2e.test_suggestions import ours, spare
+from tests.variants import one_in
 
 
 @pytest.fixture
@@ -103,6 +104,7 @@ def test_a_tick_opens_what_waits_for_room_and_another_refuses_it(world: World, b
     assert set(IDS) & entries(world) == {"spare-3"}
 
 
+@pytest.mark.exhaustive
 def test_what_people_refused_is_suggested_again_by_a_tick_and_may_be_refused_again(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     (pull,) = ours(world)
@@ -121,6 +123,7 @@ def test_what_people_refused_is_suggested_again_by_a_tick_and_may_be_refused_aga
     assert "spare-0" not in entries(world)
 
 
+@pytest.mark.exhaustive
 def test_what_was_kept_in_a_comment_is_suggested_again_by_a_tick_or_a_command(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     (pull,) = ours(world)
@@ -150,6 +153,7 @@ def test_a_tick_of_somebody_who_is_no_curator_does_nothing(world: World, bot: Bo
     stays(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_tick_of_what_has_changed_since_is_refused(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     number = dashboard(world)["number"]
@@ -164,7 +168,7 @@ def test_a_tick_of_what_has_changed_since_is_refused(world: World, bot: Bot) -> 
     assert "spare-3" in dashboard(world)["body"]
 
 
-@pytest.mark.parametrize("edited", [True, False])
+@pytest.mark.parametrize("edited", one_in(2, [True, False]))
 def test_a_record_that_is_edited_or_forged_has_nobody_s_words(world: World, bot: Bot, edited: bool) -> None:
     assert bot.on("schedule").codes == (0, 0)
     number = dashboard(world)["number"]
@@ -184,6 +188,7 @@ def test_a_record_that_is_edited_or_forged_has_nobody_s_words(world: World, bot:
     assert "- [ ] Keep `spare-3`" in body
 
 
+@pytest.mark.exhaustive
 def test_the_same_event_twice_and_after_a_kill_is_one_record(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     number = dashboard(world)["number"]
@@ -214,6 +219,7 @@ def test_a_query_that_needs_a_person_is_accepted_from_the_dashboard_once_it_is_m
     assert f"Accept `{id}`" not in dashboard(world)["body"]
 
 
+@pytest.mark.exhaustive
 def test_a_tick_is_recorded_although_the_branch_moved_on_meanwhile(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     number = dashboard(world)["number"]
@@ -228,6 +234,7 @@ def test_a_tick_is_recorded_although_the_branch_moved_on_meanwhile(world: World,
     assert "`spare-3` | in a comment |" in dashboard(world)["body"]
 
 
+@pytest.mark.exhaustive
 def test_a_tick_that_was_taken_back_does_not_come_back_by_the_same_words(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     number = dashboard(world)["number"]
@@ -241,6 +248,7 @@ def test_a_tick_that_was_taken_back_does_not_come_back_by_the_same_words(world: 
     assert "- [ ] Keep `spare-3`" in dashboard(world)["body"]
 
 
+@pytest.mark.exhaustive
 def test_the_same_pull_request_reopened_and_closed_again_stays_refused(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     (pull,) = ours(world)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.bot import ADMITTED, WAITING, Bot, BotRun, customer_files, platform_files
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.messages import Request
@@ -75,6 +77,7 @@ def play(world: World, folder: Path, login: str) -> None:
     assert wrote(bot.on("schedule")) == []
 
 
+@pytest.mark.exhaustive
 def test_a_whole_story_ends_the_same_with_either_token(make_world: Callable[..., World], tmp_path: Path) -> None:
     by_job, by_app = make_world(), make_world()
     play(by_job, tmp_path / "job", JOB)
@@ -98,6 +101,7 @@ def test_the_runs_that_an_apps_own_writes_start_find_nothing_to_do(world: World,
     assert wrote(bot.on("issue_comment", number=pull.number, comment=comment)) == [], "its comment"
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_overlaps_the_one_which_started_it_doubles_nothing(
     make_world: Callable[..., World], tmp_path: Path
 ) -> None:

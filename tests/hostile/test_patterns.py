@@ -28,7 +28,8 @@ MOST_SECONDS = 1.0
 """Of processor time, for one search; what is proportional to the text takes a few thousandths."""
 SIZES = (16, 24, 500, 4_000)
 SUSPECT = 0.005
-"""Seconds for one of these sizes, after which the whole length is tried."""
+"""Seconds for the last of these sizes, after which ``LONGER`` ones are tried."""
+LONGER = (6_000, CHARACTERS)
 OUR_OWN = {"bot.mcp_server.resources": "reads documents of ours alone"}
 
 METHODS = frozenset({"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
@@ -187,8 +188,8 @@ def busiest(pattern: re.Pattern[Any], place: str, methods: frozenset[str]) -> tu
     worst = (0.0, "")
     for before, unit in Attack(pattern).units():
         seconds = 0.0
-        for size in (*SIZES, CHARACTERS):
-            if size == CHARACTERS and seconds < SUSPECT:
+        for size in (*SIZES, *LONGER):
+            if size in LONGER and seconds < SUSPECT:
                 break
             text: Any = before + unit * (size // len(unit) + 1) + "\0!"
             if place.startswith("bot.classifier.embedded"):

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from typing import Any
 
 import git
 import pytest
@@ -21,6 +22,7 @@ from dev.chat import PAGE, PLACE, rendered
 from dev.readme import WORKFLOW, excerpt, workflow
 from tests.copies import copy_of
 from tests.factories import REPOSITORY
+from tests.variants import exhaustive
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")
@@ -50,7 +52,14 @@ def checkout(tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
     return tmp_path
 
 
-@pytest.mark.parametrize("command", commands())
+def variants() -> list[Any]:
+    """The commands; what looks for candidates reads all eval sets (`tests/cli/test_candidates.py` has it read few)."""
+    every = commands()
+    slow = [each for each in every if each.startswith("incumbent candidates")]
+    return [*(each for each in every if each not in slow), *exhaustive(slow)]
+
+
+@pytest.mark.parametrize("command", variants())
 @pytest.mark.usefixtures("checkout")
 def test_every_command_in_the_docs_runs(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(command)[1:]

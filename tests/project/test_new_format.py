@@ -132,6 +132,7 @@ def suites(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.exhaustive
 def test_a_format_in_the_documented_places_passes_every_suite(checkout: Path) -> None:
     ended = suites(checkout, "-rA", *SUITES, "-k", "harbour-log or every_reader_has_a_template or documented")
     assert ended.returncode == 0, ended.stdout

@@ -185,6 +185,7 @@ def build_editable(folder, settings=None, metadata=None):
 ABSENT = f"absent==1 --hash=sha256:{'0' * 64}\n"
 
 
+@pytest.mark.exhaustive
 def test_what_is_ready_stays_and_what_has_changed_or_was_interrupted_is_made_anew(machine: Machine) -> None:
     machine.has("python3", Path(sys.executable))
     project = "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n"

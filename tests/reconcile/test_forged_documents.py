@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -46,6 +47,7 @@ from tests.reconcile.runs import (
     text_of,
     world_of,
 )
+from tests.variants import one_in
 
 ACME, UMBRA, MAL = ("acme", "desk"), ("umbra", "desk"), ("mal", "desk")
 LIMITS = ReadingLimits(file_bytes=10_000_000, nesting_depth=50, nodes=1_000_000)
@@ -134,6 +136,8 @@ def desk(files: Mapping[str, str | None]) -> Desk:
     return Desk(hub, theirs, hub.offer("mal", "mallory"))
 
 
+PARTS = 3
+"""A part of the forgeries after a merge has every third of them, in another way of each field."""
 FAR = "9999-12-31T23:59:59Z"
 
 
@@ -308,11 +312,12 @@ def merged() -> tuple[Desk, dict[str, Any], Desk]:
 
 
 @pytest.mark.untraced
-def test_no_forged_field_after_a_merge_changes_what_enters_or_loses_it() -> None:
+@pytest.mark.parametrize("part", one_in(PARTS, range(PARTS)))
+def test_no_forged_field_after_a_merge_changes_what_enters_or_loses_it(part: int) -> None:
     model, document, honest = merged()
     assert len(honest.rated()) == len(model.rated()) + 1
     tried = refused = 0
-    for where, each in forged(document, [model.theirs.number]):
+    for where, each in islice(forged(document, [model.theirs.number]), part, None, PARTS):
         here = deepcopy(model)
         before = here.rated()
         try:
@@ -325,7 +330,7 @@ def test_no_forged_field_after_a_merge_changes_what_enters_or_loses_it() -> None
         assert here.rated() in (before, honest.rated()), where
         assert reconcile(here.hub)
         assert here.rated() == honest.rated(), where
-    assert tried > 100
+    assert tried > 30
     assert refused
 
 

@@ -8,11 +8,13 @@ from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Page
 
 from bot.site.audience import Audience
 from tests.site.browser.chromium import WIDTHS, Watch, overflow, screenshot, served, until, violations, visitor
 from tests.site.platforms import files_for
+from tests.variants import one_in
 
 THOROUGH = os.environ.get("INCUMBENT_THOROUGH") == "1"
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in WIDTHS]
@@ -27,6 +29,20 @@ def kinds(folder: Path) -> dict[str, list[str]]:
     return found
 
 
+def test_the_largest_page_of_each_kind_is_whole(browser: Browser, base: str, folder: Path) -> None:
+    """Each in one look: the looks take turns."""
+    found = []
+    with visitor(browser, base) as page:
+        for (path, *_), (scheme, width) in zip(kinds(folder).values(), cycle(LOOKS), strict=False):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            page.goto(base + path)
+            faults = [*violations(page), *(f"too wide: {wide}" for wide in [overflow(page)] if wide)]
+            found += [f"{path} {scheme} {width}: {fault}" for fault in faults]
+    assert found == []
+
+
+@pytest.mark.exhaustive
 def test_each_page_is_whole_at_every_size_in_light_and_dark(browser: Browser, base: str, folder: Path) -> None:
     found = []
     with visitor(browser, base) as page:
@@ -114,23 +130,23 @@ def tab(page: Page, key: str, times: int) -> list[dict[str, Any]]:
     return focused
 
 
-def test_the_keyboard_alone_reaches_everything_where_it_can_be_seen(browser: Browser, base: str, folder: Path) -> None:
+@pytest.mark.parametrize("width", one_in(2, [390, 1280]))
+def test_the_keyboard_alone_reaches_everything_where_it_can_be_seen(
+    width: int, browser: Browser, base: str, folder: Path
+) -> None:
     faults = []
-    for width in (390, 1280):
-        with visitor(browser, base) as page:
-            page.set_viewport_size({"width": width, "height": 900})
-            for paths in kinds(folder).values():
-                page.goto(base + paths[0])
-                stops = page.evaluate(TABS)
-                count = min(len(stops), 400 if THOROUGH else 50)
-                forward = tab(page, "Tab", count)
-                assert [item["stop"] for item in forward] == [*range(count)], paths[0]
-                back = tab(page, "Shift+Tab", min(count - 1, 20))
-                faults += [
-                    (paths[0], width, item["html"])
-                    for item in (*forward, *back)
-                    if not (item["outlined"] and item["seen"])
-                ]
+    with visitor(browser, base) as page:
+        page.set_viewport_size({"width": width, "height": 900})
+        for paths in kinds(folder).values():
+            page.goto(base + paths[0])
+            stops = page.evaluate(TABS)
+            count = min(len(stops), 400 if THOROUGH else 50)
+            forward = tab(page, "Tab", count)
+            assert [item["stop"] for item in forward] == [*range(count)], paths[0]
+            back = tab(page, "Shift+Tab", min(count - 1, 20))
+            faults += [
+                (paths[0], item["html"]) for item in (*forward, *back) if not (item["outlined"] and item["seen"])
+            ]
     assert faults == [], "\n".join(map(str, faults[:20]))
 
 
