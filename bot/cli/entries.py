@@ -136,7 +136,7 @@ def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool)
     """
     from bot.report.local_refusals import refused_in
     from bot.report.results import local_histories
-    from bot.report.status import could_go_view, print_prune, prune_overview, status_overview
+    from bot.report.status import could_go_view, print_prune, prune_overview
 
     platform = open_platform(repo, config_path)
     refused = refused_in(repo)
@@ -146,6 +146,6 @@ def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool)
     if as_json:
         print_json(output)
         return
-    print_prune(output, could_go_view(status_overview(platform)), Printer(everything))
+    print_prune(output, could_go_view(platform, found), Printer(everything))
     for line in refused.remarks(found):
         say(line)

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from bot.config import Curation
-from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles, title_holders
+from bot.curator.roles import EvictionKind, Grounds, Roles, roles_in, title_holders
 from bot.rater.contextualizer import LiveSet, outranks
 from bot.rater.model import RatedEntry
 from bot.rater.profile import Profile, bits
@@ -66,8 +66,8 @@ class SafeRemovals:
         all comparable: what would be lost with them is unknown, so they stay.  ``names`` are the capabilities of
         newcomers.
         """
-        self.roles: Roles = derive_roles(residents, config)
         self.live = LiveSet.knowing(names, residents, config)
+        self.roles: Roles = roles_in(self.live)
         self.chosen: dict[str, Grounds] = {}
         self.withheld: dict[str, Grounds] = {}
         self._refused: Collection[str] = ()

@@ -37,13 +37,24 @@ class Roles:
 
 def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
     """The roles of all ``residents``; capabilities and ids are sorted."""
-    live = LiveSet(residents, (), config)
-    names = live.capabilities.names
-    champions = {name: best.id for name, best in zip(names, live.champions, strict=True) if best is not None}
+    return roles_in(LiveSet(residents, (), config))
+
+
+def roles_in(live: LiveSet) -> Roles:
+    """The roles of all residents of ``live``, which has no other members."""
+    residents = live.residents
+    index_of = live.capabilities.index
+    names = sorted(set[str]().union(*(resident.scores for resident in residents)))
+    champions = {name: best.id for name in names if (best := live.champions[index_of[name]]) is not None}
+    titles: dict[str, list[str]] = {}
     holders = title_holders(live)
+    for name in names:
+        holder = holders[index_of[name]]
+        if holder is not None and holder.caps >> index_of[name] & 1:
+            titles.setdefault(holder.id, []).append(f"champion:{name}")
     coverers = {
-        name: tuple(sorted(member.id for member in live.members if member.caps >> index & 1))
-        for index, name in enumerate(names)
+        name: tuple(sorted([member.id for member in live.members if member.caps >> index_of[name] & 1]))
+        for name in names
     }
     caps = {member.id: member.caps for member in live.members}
     pinned: dict[str, tuple[str, ...]] = {}
@@ -54,11 +65,7 @@ def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
             if target in caps and target != resident.id and not caps[target] & ~caps[resident.id]:
                 displacers.setdefault(target, []).append(resident.id)
     for resident in sorted(residents, key=lambda item: item.id):
-        reasons = [
-            f"champion:{name}"
-            for index, name in enumerate(names)
-            if (holder := holders[index]) is not None and holder.id == resident.id and caps[resident.id] >> index & 1
-        ]
+        reasons = titles.get(resident.id, [])
         if resident.pin is not None:
             reasons.append(f"person:{resident.pin}")
         if reasons:

@@ -82,7 +82,6 @@ def suggest(
     residents, stale = known.residents(taxonomy)
     stale_ids = {item.id for item in stale}
     by_id = {resident.id: resident for resident in residents}
-    roles = derive_roles(residents, config)
     refused = known.restored.union(refused)
     kinds = {**departed, **dict.fromkeys(undone, EvictionKind.UNDONE)}
 
@@ -109,6 +108,7 @@ def suggest(
     to_go = by_id.keys() & set(open_suggestions)
     removals = SafeRemovals(staying, config, taxonomy.major, to_go, stale_ids, names)
     removals.choose(refused)
+    roles = derive_roles(residents, config) if gone else removals.roles
     holding |= {grounds.digest for grounds in removals.withheld.values()}
 
     def may_enter(entry: Entry, freed: Freed) -> bool:
@@ -147,9 +147,13 @@ def suggest(
     newcomers |= {query.id: query for query in looked_back}
     coverers = derive_roles([*left, *(newcomers[id] for id in freed_by)], config).coverers
 
+    remaining: dict[str, dict[str, int]] = {id: {} for id in by_id}
+    for name, ids in sorted(roles.coverers.items()):
+        for id in ids:
+            remaining[id][name] = len(coverers.get(name, ()))
+
     def suggestion(id: str, grounds: Grounds) -> Suggestion:
-        caps = [name for name, ids in sorted(roles.coverers.items()) if id in ids]
-        return Suggestion(id=id, grounds=grounds, remaining={name: len(coverers.get(name, ())) for name in caps})
+        return Suggestion(id=id, grounds=grounds, remaining=remaining[id])
 
     def exchange(id: str) -> SwapSuggestion:
         return SwapSuggestion(

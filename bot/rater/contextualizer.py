@@ -126,8 +126,8 @@ class LiveSet:
         count = len(capabilities.names)
         self.members: list[Profile] = []
         self.champions: list[Profile | None] = [None] * count
-        # The champions' scores: a quick test, since most new members are no champion.
-        self._held: list[float] = [0.0] * count
+        # The champions' scores, below any without one: a quick test, since most new members are no champion.
+        self._held: list[float] = [-1.0] * count
         self.coverers: list[int] = [0] * count
         self.covered = 0
         # Capabilities with at least one but too few competent coverers; and those that each customer covers.
@@ -355,21 +355,33 @@ class LiveSet:
         self._carried.add(profile.combined)
         if self._known is not self._carried:
             self._known.add(profile.combined)
+        caps, held = profile.caps, self._held
         for index, score in zip(profile.places, profile.counted, strict=True):
-            if profile.caps >> index & 1:
-                self.coverers[index] += 1
-                if self.capabilities.fills and self.coverers[index] < self.capabilities.floors[index]:
-                    self._short |= 1 << index
-                else:
-                    self._short &= ~(1 << index)
-            champion = self.champions[index]
-            if champion is None or (score >= self._held[index] and outranks(profile, champion, index, score)):
-                self.champions[index], self._held[index] = profile, score
-                self._to_beat[index] = rounded(score + self.capabilities.margins[index])
-                if self.capabilities.bars[index] > self._to_beat[index]:
-                    self._won_at_bar |= 1 << index
-                else:
-                    self._won_at_bar &= ~(1 << index)
+            if caps >> index & 1:
+                self._cover(index)
+            if score >= held[index]:
+                self._challenge(profile, index, score)
+
+    def _cover(self, index: int) -> None:
+        """Count another competent coverer of the capability with this index."""
+        count = self.coverers[index] = self.coverers[index] + 1
+        floor = self.capabilities.floors[index]
+        if count < floor and self.capabilities.fills:
+            self._short |= 1 << index
+        elif count == floor:
+            self._short &= ~(1 << index)
+
+    def _challenge(self, profile: Profile, index: int, score: float) -> None:
+        """Make ``profile`` the champion of the capability with this index, if it outranks the current one."""
+        champion = self.champions[index]
+        if champion is not None and not outranks(profile, champion, index, score):
+            return
+        self.champions[index], self._held[index] = profile, score
+        self._to_beat[index] = rounded(score + self.capabilities.margins[index])
+        if self.capabilities.bars[index] > self._to_beat[index]:
+            self._won_at_bar |= 1 << index
+        else:
+            self._won_at_bar &= ~(1 << index)
 
 
 def outranks(challenger: Profile, champion: Profile, index: int, score: float) -> bool:

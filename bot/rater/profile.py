@@ -71,8 +71,14 @@ class CarriedCombinations:
         All combinations of ``mask`` itself must be carried.
         """
         if self._novelty == 2 and mask:
-            ends = self._ends
-            return sum([bit for bit in bits_of(bits) if mask & ~ends.get(bit, 0)])
+            # The same as below without lists, as in :meth:`lacking`.
+            ends, found = self._ends, 0
+            while bits:
+                bit = bits & -bits
+                bits ^= bit
+                if mask & ~ends.get(bit, 0):
+                    found |= bit
+            return found
         return sum([bit for bit in bits_of(bits) if self.lacking(mask | bit)])
 
 
@@ -140,7 +146,7 @@ class Profile(NamedTuple):
     @property
     def top(self) -> float:
         """The highest score; 0 without scores."""
-        return max(self.values, default=0.0)
+        return max(self.values) if self.values else 0.0
 
     def score(self, index: int) -> float:
         """The rounded score of the capability with this index; it must be in the signature."""

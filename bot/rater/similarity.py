@@ -78,9 +78,9 @@ class NearestResidents:
         if not members:
             return
         choices = [member.text for member in members]
-        for place, text in enumerate(self._texts):
-            winner, self._best[place] = most_similar(text, choices)
-            self._resident[place] = members[winner].id
+        found = [most_similar(text, choices) for text in self._texts]
+        self._best = np.array([value for _, value in found])
+        self._resident = [members[place].id for place, _ in found]
 
     def compare_one(self, member: Profile) -> None:
         """Compare every open query with the new ``member``."""

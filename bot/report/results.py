@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from bot.curator.roles import derive_roles
+from bot.curator.roles import roles_in
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
@@ -141,7 +141,8 @@ def results_overview(platform: Platform, records: Sequence[ReleaseRecord], *, le
     known, config = platform.regression_set, platform.config
     found = histories(known.entries, ordered, config.results)
     residents = known.residents(platform.taxonomy)[0]
-    roles, live = derive_roles(residents, config), LiveSet(residents, (), config)
+    live = LiveSet(residents, (), config)
+    roles = roles_in(live)
     carriers = [ids for mask, ids in live.carriers().items() if mask.bit_count() > 1]
     names = [name for name in platform.taxonomy.by_id if name not in platform.taxonomy.trial]
     return ResultsOutput(

@@ -10,7 +10,7 @@ from bot.curator.entry import Entry, total
 from bot.curator.growth import Growth, growth
 from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion
-from bot.curator.roles import derive_roles
+from bot.curator.roles import roles_in
 from bot.curator.suggestions import Suggestions, SwapSuggestion, earning, newcomers_of
 from bot.git.file_history import FileHistory
 from bot.pipeline.review import Platform
@@ -52,8 +52,8 @@ def status_overview(
     in name alone.
     """
     residents, stale = platform.regression_set.residents(platform.taxonomy)
-    roles = derive_roles(residents, platform.config)
     live = LiveSet(residents, (), platform.config)
+    roles = roles_in(live)
     scores = {resident.id: resident.scores for resident in residents}
     capabilities = []
     for name in platform.taxonomy.by_id:
@@ -248,10 +248,11 @@ def _cost(loss: Loss) -> str:
     return ", ".join([*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]) or "nothing"
 
 
-def could_go_view(status: StatusOutput) -> str:
+def could_go_view(platform: Platform, found: Suggestions) -> str:
     """What “could go” rests on: of entries that test something else, the taxonomy knows nothing."""
-    seen = sum(bool(item.coverers) for item in status.capabilities)
-    return view(seen, len(status.capabilities), status.size)
+    known = platform.taxonomy.by_id
+    seen = sum(bool(found.roles.coverers.get(name)) for name in known)
+    return view(seen, len(known), len(platform.regression_set.entries))
 
 
 def view(seen: int, known: int, entries: int) -> str:

@@ -1,6 +1,6 @@
 """What the language model path costs against the naive scheme: requests and prompt tokens.
 
-python -m dev.bench cost                with a prompt of ordinary length
+python -m dev.bench cost                with the prompt that ships
 python -m dev.bench cost --config FILE  with the settings of a config's classifier.openai, whose endpoint is not asked
 python -m dev.bench cost --examples 0   with so many worked examples of each capability
 python -m dev.bench cost --json         as JSON
@@ -26,7 +26,7 @@ from bot.classifier.language_model.abilities import RememberedAbilities
 from bot.classifier.language_model.backend import LanguageModelBackend
 from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, Example, compose, worked_examples
 from bot.classifier.model import Backend, InferenceRequest
-from bot.config import OpenAISettings, load_config
+from bot.config import OpenAISettings, default, load_config
 from bot.errors import IncumbentError, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
@@ -115,7 +115,8 @@ def tokenizer() -> Encode:
 
 def _settings(path: Path | None, taxonomy: Taxonomy) -> OpenAISettings:
     if path is None:
-        return openai_settings()
+        shipped = {name: default(f"classifier.openai.{name}") for name in ("prompt_bytes", "examples")}
+        return openai_settings(**shipped)
     settings = load_config(WorkingTree(path.parent), frozenset(taxonomy.by_id), path.name).classifier.openai
     if settings is None:
         raise UsageError(f"{path} has no classifier.openai; name a config that has, or none")

