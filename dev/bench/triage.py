@@ -4,7 +4,8 @@
 Queries are generated from the taxonomy's exemplars, with a known share of exact and of near duplicates.  Memory is that
 of all processes together, without counting shared pages twice.  ``--script`` runs what a user would write on the same
 rows (dev/bench/triage_script.py), and prints the ratio.  ``--missed 2000`` classifies so many of those that were not
-looked at, drawn at random, and prints how many would have brought something.
+looked at, drawn at random, and prints how many would have brought something.  ``--loss`` looks at all, and prints what
+several values of ``triage.stop_after`` would have lost.  ``--traffic FILE`` takes rows of your own.
 """
 
 from __future__ import annotations
@@ -14,26 +15,32 @@ import json
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bot.classifier.backends import make_backend
+from bot.classifier.model import Backend
+from bot.consolidator.cycle import run_cycle
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.workspace import open_package, open_platform
+from bot.rater.model import ScoredQuery
+from bot.rater.profile import bits_of
 from bot.taxonomy.loading import load_taxonomy
 from bot.triage.classifying import Ground, Representative, classify_shard, package_with, scored
 from bot.triage.processes import ORDERED, SECOND
 from bot.triage.stopping import StoppingRule
 from bot.triage.tables import connected, name, rows_of, shards
 
+STOPS: Final = (200, 500, 1_000, 2_000, 5_000)
 REPOSITORY: Final = Path(__file__).parents[2]
 EXACT: Final = 0.3
 NEAR: Final = 0.2
@@ -58,19 +65,22 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--parquet", action="store_true")
     parser.add_argument("--script", action="store_true")
     parser.add_argument("--missed", type=int, default=0)
+    parser.add_argument("--loss", action="store_true")
+    parser.add_argument("--traffic", type=Path)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        traffic = root / "traffic.jsonl"
-        exact, near = generate(traffic, given.size, given.characters)
+        traffic = given.traffic or root / "traffic.jsonl"
+        exact, near = (0, 0) if given.traffic else generate(traffic, given.size, given.characters)
         rows = as_parquet(traffic) if given.parquet else traffic
-        places = {"--agent": REPOSITORY / _AGENT, "--repo": REPOSITORY, "--out": root / "out"}
+        repository = _looking_at_all(root / "repository") if given.loss else REPOSITORY
+        places = {"--agent": REPOSITORY / _AGENT, "--repo": repository, "--out": root / "out"}
         options = [str(word) for pair in places.items() for word in pair]
         cost = measured(root, ["-m", "bot", "triage", str(rows), *options, "--json"])
         said = json.loads(cost.out)
         found = said["rows"] - said["texts"], said["texts"] - said["representatives"]
         looked = said["representatives"] - said["settled"] - said["unseen"]
-        print(f"{given.size:,} rows: {_shown(cost)}")
+        print(f"{said['rows']:,} rows: {_shown(cost)}")
         print(f"exact duplicates: {found[0]:,} found of {exact:,}; near duplicates: {found[1]:,} found, {near:,} made")
         print(f"{said['representatives']:,} representatives, {looked:,} looked at, {said['merit']:,} with merit")
         print(f"{said['judged']:,} judged, {len(said['shortlist']):,} chosen")
@@ -80,37 +90,82 @@ def main(arguments: Sequence[str]) -> int:
             print(f"ratio: {cost.processors / other.processors:.1f} of its processor seconds")
         if given.missed:
             print(missed(root / "out.work", given.missed))
-    return 0 if found[0] == exact else 1
+        if given.loss:
+            print("\n".join(lost(root / "out.work")))
+    return 0 if given.traffic or found[0] == exact else 1
 
 
 def _shown(cost: Cost) -> str:
     return f"{cost.seconds:,.0f} s, {cost.processors:,.0f} s of processors, {cost.megabytes:,.0f} MB at most"
 
 
-def missed(work: Path, size: int) -> str:
-    """How many of ``size`` representatives that were not looked at would have brought something."""
+def _looking_at_all(folder: Path) -> Path:
+    """The platform of this repository in ``folder``, whose triage estimates and then looks at everything."""
+    for part in ("taxonomy", "config", "regression_set"):
+        shutil.copytree(REPOSITORY / part, folder / part)
+    with (folder / "config/curation.yaml").open("a", encoding="utf-8") as file:
+        file.write("\ntriage: {stop_after: 1000000000}\n")
+    return folder
+
+
+def _ground() -> tuple[Ground, Backend]:
     platform = open_platform(REPOSITORY, "config/curation.yaml")
     backend = make_backend(platform.config.classifier, platform.taxonomy)
     agent = REPOSITORY / _AGENT
     package = package_with(open_package(platform, REPOSITORY, agent, agent.parent.name, agent.name), ())
-    ground = Ground(platform=platform, packages={agent.name: package}, identity=backend.identity)
+    return Ground(platform=platform, packages={agent.name: package}, identity=backend.identity), backend
+
+
+def _looked(work: Path) -> list[ScoredQuery]:
+    """What was looked at, in its order."""
     with connected(work, 256) as connection:
         name(connection, "ordered", shards(work, ORDERED))
         name(connection, "classified", shards(work, SECOND.target))
         joined = "SELECT c.*, o.turns FROM classified c JOIN ordered o USING (position) ORDER BY position"
-        rule = StoppingRule(ground.live(), platform.config, None)
-        looked = [(row["position"], scored(row, row["turns"])) for row in rows_of(connection, joined)]
-        rule.follow(looked, len(looked))
+        return [scored(row, row["turns"]) for row in rows_of(connection, joined)]
+
+
+def missed(work: Path, size: int) -> str:
+    """How many of ``size`` representatives that were not looked at would have brought something."""
+    ground, backend = _ground()
+    looked = _looked(work)
+    rule = StoppingRule(ground.live(), ground.platform.config, None)
+    rule.follow(enumerate(looked), len(looked))
+    with connected(work, 256) as connection:
+        name(connection, "ordered", shards(work, ORDERED))
         unseen = "SELECT position, place, id, agent, turns, exact + near AS weight FROM ordered WHERE position >= ?"
-        rows = [
-            Representative(**row | {"turns": tuple(row["turns"])})
-            for row in rows_of(connection, f"{unseen} ORDER BY position", [len(looked)])
-        ]
+        found = rows_of(connection, f"{unseen} ORDER BY position", [len(looked)])
+        rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in found]
     sample = random.Random(6).sample(rows, min(size, len(rows)))
     turns = {row.id: row.turns for row in sample}
     rated = classify_shard(sample, ground, ground.live(), backend)
     brought = sum(rule.brings(scored(row, turns[row["id"]])) for row in rated)
     return f"of {len(sample):,} of {len(rows):,} that were not looked at, {brought:,} would have brought something"
+
+
+def lost(work: Path) -> Iterator[str]:
+    """What several values of ``triage.stop_after`` find of all that R lacks and the traffic has."""
+    ground, _ = _ground()
+    looked = _looked(work)
+    whole = _brought(looked, ground)
+    yield f"looking at all {len(looked):,} brings {whole:,} capabilities and combinations"
+    for most in STOPS:
+        rule = StoppingRule(ground.live(), ground.platform.config, most)
+        rule.follow(enumerate(looked), len(looked))
+        found = _brought(looked[: rule.looked], ground)
+        yield f"stop_after {most:,}: {rule.looked:,} looked at, {found:,} brought, {1 - found / whole:.1%} lost"
+
+
+def _brought(queries: Sequence[ScoredQuery], ground: Ground) -> int:
+    """The capabilities and combinations that R lacks, and that enter or wait with one review of ``queries``."""
+    live = ground.live()
+    by_id = {query.id: live.profile(query) for query in queries}
+    verdicts = run_cycle(queries, ground.residents, ground.platform.config)
+    admitted = [by_id[verdict.id] for verdict in verdicts if verdict.decision.admits]
+    masks = {mask for profile in admitted for mask in live.capabilities.carried(profile)}
+    masks |= {mask for profile in admitted for mask in bits_of(profile.caps)}
+    known = set(live.carriers()) | set(bits_of(live.covered))
+    return len(masks - known)
 
 
 def generate(path: Path, size: int, characters: int = 0) -> tuple[int, int]:

@@ -192,6 +192,21 @@ def test_a_killed_command_and_then_a_killed_node_change_no_byte_of_what_one_mach
     assert content(Path("out")) == content(Path("whole"))
 
 
+def test_the_cluster_estimates_and_ends_where_one_machine_does(nodes: Nodes, root: Path) -> None:
+    """By the classifier that ships."""
+    for folder in ("regression_set", "config"):
+        shutil.rmtree(root / folder)
+        shutil.copytree(REPOSITORY / folder, root / folder)
+    with (root / "config/curation.yaml").open("a", encoding="utf-8") as file:
+        file.write("\ntriage: {shard_rows: 10, stop_after: 15}\n")
+    (root / "t.jsonl").write_text("\n".join(traffic().splitlines()[:80]), encoding="utf-8")
+    for out, more in (("here", []), ("there", ["--ray", nodes.address])):
+        ended = run(out, *more)
+        assert ended.returncode == 0, ended.stderr
+    assert content(Path("there")) == content(Path("here"))
+    assert "were not looked at" in Path("there/report.md").read_text(encoding="utf-8")
+
+
 def test_a_worker_with_other_code_is_refused_in_its_own_words(nodes: Nodes, root: Path) -> None:
     shutil.copytree(REPOSITORY / "bot", root / "changed/bot", ignore=shutil.ignore_patterns("__pycache__"))
     with (root / "changed/bot/rounding.py").open("a", encoding="utf-8") as file:
