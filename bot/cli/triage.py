@@ -100,6 +100,7 @@ def triage_command(
     from bot.classifier.backends import verify_weights
     from bot.text.digests import digest
     from bot.triage.cluster import RayCluster, reach
+    from bot.triage.processes import TriageWorkers
     from bot.triage.reading import TrafficColumns, stamp
     from bot.triage.run import Assignment, refuse_other, triage
     from bot.triage.work_folder import open_work, writing_to
@@ -124,9 +125,10 @@ def triage_command(
         stamps=tuple(map(stamp, inputs)),
         columns=TrafficColumns(query=query_column, id=id_column, agent=agent_column),
         packages=packages,
-        processes=processes or os.cpu_count() or 1,
+        workers=TriageWorkers(
+            processes=processes or os.cpu_count() or 1, megabytes=platform.config.triage.megabytes, cluster=cluster
+        ),
         shows=shows,
-        cluster=cluster,
     )
     of = {
         "inputs": [[str(path.resolve()), *stamp(path)] for path in inputs],

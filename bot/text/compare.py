@@ -43,12 +43,12 @@ _SCALE: Final = 10.0**DECIMALS
 
 def rounded(value: float) -> float:
     """``value`` rounded for comparison."""
-    # Most values have few enough decimals already.  This test is faster than rounding.
-    return value if round(value * _SCALE) / _SCALE == value else round(value, DECIMALS)
+    return round(value, DECIMALS)
 
 
 def all_rounded(values: Iterable[float]) -> tuple[float, ...]:
-    """:func:`rounded` of each, without a call for each."""
+    """:func:`rounded` of each."""
+    # Most values have few enough decimals already.  This test is faster than rounding.
     return tuple([value if round(value * _SCALE) / _SCALE == value else round(value, DECIMALS) for value in values])
 
 

@@ -58,6 +58,18 @@ class Pass:
     judge: Judge
 
 
+@dataclass(frozen=True, kw_only=True)
+class TriageWorkers:
+    """What makes a pass: the machines of a ``cluster``, or else ``processes`` of this one.
+
+    ``megabytes`` bound the memory of the database of each process.
+    """
+
+    processes: int
+    megabytes: int
+    cluster: RayCluster | None = None
+
+
 FIRST: Final = Pass(source=REPRESENTATIVES, order="place", target="estimated", columns=ESTIMATED, judge=estimate_shard)
 SECOND: Final = Pass(source=ORDERED, order="position", target="classified", columns=CLASSIFIED, judge=classify_shard)
 
@@ -95,46 +107,37 @@ def make_pass(
     work: Path,
     ground: Ground,
     backend: Backend,
-    processes: int,
-    megabytes: int,
+    workers: TriageWorkers,
     progress: Progress,
-    cluster: RayCluster | None = None,
     enough: Callable[[Path], bool] = lambda shard: False,
 ) -> None:
     """Make the pass ``which`` over the shards in ``work`` that are not complete yet, until ``enough`` says so.
 
-    It is asked about each complete shard of ``target``, in their order.  With a ``cluster`` its machines judge, else
-    ``processes`` of this one.  A language model is asked from this process alone, whose budget and rate apply to all.
-    ``megabytes`` bound the memory of each database; ``progress`` counts representatives.
+    It is asked about each complete shard of ``target``, in their order.  A language model is asked from this process
+    alone, whose budget and rate apply to all.  ``progress`` counts representatives.
     Raises :class:`OutsideError` if a process dies, or the cluster is lost.
     """
     target = work / which.target
     target.mkdir(exist_ok=True)
-    with connected(work, megabytes) as connection:
+    with connected(work, workers.megabytes) as connection:
         every = shards(work, which.source)
         sizes = {path: row_count(connection, path) for path in every}
         done, total = 0, sum(sizes.values())
         progress(done, total)
         complete = {path: None for path in every if _is_complete(connection, target / path.name, which)}
         left = [path for path in every if path not in complete]
-        if not left:
-            made = _nothing()
-        elif not isinstance(backend, EmbeddedBackend) or (cluster is None and min(processes, len(left)) < 2):
-            made = _made_here(which, work, left, ProcessState(which, ground, ground.live(), backend, connection))
-        elif cluster is not None:
-            made = _made_on(cluster, which, work, left, ground, backend, connection)
+        if left and isinstance(backend, EmbeddedBackend) and workers.cluster is not None:
+            made = _made_on(workers.cluster, which, work, left, ground, backend, connection)
+        elif isinstance(backend, EmbeddedBackend) and min(workers.processes, len(left)) > 1:
+            made = _made_in_processes(workers, which, work, left, ground, backend)
         else:
-            made = _made_in_processes(which, work, left, min(processes, len(left)), ground, backend, megabytes)
+            made = _made_here(which, work, left, ProcessState(which, ground, ground.live(), backend, connection))
         with closing(made):
             for path in _in_order(every, chain(complete, made)):
                 done += sizes[path]
                 progress(done, total)
                 if enough(target / path.name):
                     break
-
-
-def _nothing() -> Generator[Path, None, None]:
-    yield from ()
 
 
 def _made_here(which: Pass, work: Path, left: Sequence[Path], state: ProcessState) -> Generator[Path, None, None]:
@@ -160,21 +163,16 @@ def _made_on(
 
 
 def _made_in_processes(
-    which: Pass,
-    work: Path,
-    left: Sequence[Path],
-    processes: int,
-    ground: Ground,
-    backend: EmbeddedBackend,
-    megabytes: int,
+    workers: TriageWorkers, which: Pass, work: Path, left: Sequence[Path], ground: Ground, backend: EmbeddedBackend
 ) -> Generator[Path, None, None]:
     # Once, and not in every process: the processes read the cache that it writes, and map the weights.
     backend.fit()
     if backend.weights is not None:
         backend.weights.save(work / WEIGHTS)
     ahead = iter(left)
+    processes = min(workers.processes, len(left))
     try:
-        with pool_of(processes, _open_state, which, work, ground, megabytes) as pool:
+        with pool_of(processes, _open_state, which, work, ground, workers.megabytes) as pool:
             running: dict[Future[None], Path] = {}
             while True:
                 # Few at a time, in their order: what is made beyond the last that counts is in vain.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.classifier.caching_backend import through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.model import Backend, Progress, Stages
+from bot.classifier.model import Backend, Stages
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.files.process import only_command_in
 from bot.pipeline.review import Platform
@@ -22,7 +22,6 @@ from bot.pipeline.submission import Package
 from bot.pipeline.workspace import open_backend
 from bot.text.masking import mask_by
 from bot.triage.classifying import Ground, settled_by
-from bot.triage.cluster import RayCluster
 from bot.triage.gathering import (
     Preparing,
     bands_of,
@@ -37,7 +36,7 @@ from bot.triage.processes import (
     FIRST,
     ORDERED,
     SECOND,
-    Pass,
+    TriageWorkers,
     concerned,
     drop_beyond,
     make_pass,
@@ -65,8 +64,8 @@ class Assignment:
     """The input of a triage: ``inputs`` with their ``columns``, and the ``packages`` by the names that rows have for
     them.
 
-    ``stamps`` are :func:`stamp` of each input when the work began.  ``processes`` of this machine do the long steps,
-    except classifying if there is a ``cluster``.
+    ``stamps`` are :func:`stamp` of each input when the work began.  ``workers`` do the long steps; a cluster among them
+    estimates and classifies alone.
     """
 
     platform: Platform
@@ -74,9 +73,8 @@ class Assignment:
     stamps: tuple[tuple[int, int], ...]
     columns: TrafficColumns
     packages: Mapping[str, Package]
-    processes: int
+    workers: TriageWorkers
     shows: bool
-    cluster: RayCluster | None = None
 
 
 def triage(
@@ -121,7 +119,7 @@ def triage(
                 over = rule.follow(*promising(connection, shard, work.folder / ORDERED / shard.name))
                 return over
 
-            _make(assignment, SECOND, work, ground, backend, progress, enough)
+            make_pass(SECOND, work.folder, ground, backend, assignment.workers, progress, enough)
             return rule.looked if over else None
 
         looked, pending = through_batches(backend, classify, wait, report)
@@ -237,8 +235,10 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
         masking(0, gathered["texts"])
         with ExitStack() as held:
             pool = None
-            if assignment.processes > 1:
-                pool = held.enter_context(pool_of(assignment.processes, mask_by, platform.config.personal_data.shown))
+            if assignment.workers.processes > 1:
+                pool = held.enter_context(
+                    pool_of(assignment.workers.processes, mask_by, platform.config.personal_data.shown)
+                )
             write_texts(
                 connection,
                 work.folder,
@@ -250,7 +250,7 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
         refuse_changed(assignment.inputs, assignment.stamps)
         work.finish("texts")
     if not work.is_done("near"):
-        write_representatives(connection, work.folder, settings, assignment.processes, stages("texts compared"))
+        write_representatives(connection, work.folder, settings, assignment.workers.processes, stages("texts compared"))
         work.finish("near")
     return gathered
 
@@ -269,24 +269,11 @@ def _order(
         if quick is not None and estimates:
             quickly = replace(ground, platform=replace(platform, config=quick))
             backend = open_backend(quickly.platform, stages)
-            _make(assignment, FIRST, work, quickly, backend, stages("representatives estimated"))
-        write_order(connection, work.folder, ground, settings, assignment.processes)
+            progress = stages("representatives estimated")
+            make_pass(FIRST, work.folder, quickly, backend, assignment.workers, progress)
+        write_order(connection, work.folder, ground, settings, assignment.workers.processes)
         work.finish("order")
     return settings.stop_after if estimates else None
-
-
-def _make(
-    assignment: Assignment,
-    which: Pass,
-    work: Work,
-    ground: Ground,
-    backend: Backend,
-    progress: Progress,
-    enough: Callable[[Path], bool] = lambda shard: False,
-) -> None:
-    megabytes = assignment.platform.config.triage.megabytes
-    place = (assignment.processes, megabytes, progress, assignment.cluster)
-    make_pass(which, work.folder, ground, backend, *place, enough)
 
 
 def _write(outcome: TriageOutcome, assignment: Assignment, folder: Path) -> None:

@@ -23,7 +23,17 @@ from bot.triage import shortlist as module
 from bot.triage.classifying import Ground, package_with, settled_by
 from bot.triage.looking_order import write_order
 from bot.triage.outcome import render_eval_set, render_triage
-from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND, concerned, drop_beyond, make_pass, promising
+from bot.triage.processes import (
+    FIRST,
+    ORDERED,
+    REPRESENTATIVES,
+    SECOND,
+    TriageWorkers,
+    concerned,
+    drop_beyond,
+    make_pass,
+    promising,
+)
 from bot.triage.shortlist import choose
 from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise
@@ -36,6 +46,7 @@ pytest.importorskip("duckdb")
 # INCUMBENT_TRIAGE=5000 compares so many.
 SIZE = int(os.environ.get("INCUMBENT_TRIAGE", "500"))
 MEGABYTES = 256
+WORKERS = TriageWorkers(processes=1, megabytes=MEGABYTES)
 COLUMNS = {
     "place": "BIGINT",
     "id": "VARCHAR",
@@ -128,9 +139,9 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
     with connected(tmp_path, MEGABYTES) as connection:
         settled, edited = settled_by(platform, ground.packages, list(concerned(connection, tmp_path, ground)))
         ground = replace(ground, settled=settled, edited=edited)
-        make_pass(FIRST, tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+        make_pass(FIRST, tmp_path, ground, backend, WORKERS, silent(""))
         write_order(connection, tmp_path, ground, platform.config.triage, 1)
-        make_pass(SECOND, tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+        make_pass(SECOND, tmp_path, ground, backend, WORKERS, silent(""))
         shortlist = choose(connection, tmp_path, ground, silent(""))
         with monkeypatch.context() as small:
             small.setattr(module, "_HELD", 2)
@@ -156,7 +167,7 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
     assert f"**{len(shortlist.chosen):,}** of " in report
     before = [path.read_bytes() for path in sorted((tmp_path / SECOND.target).iterdir())]
     (tmp_path / SECOND.target / "000001.parquet").unlink()
-    make_pass(SECOND, tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+    make_pass(SECOND, tmp_path, ground, backend, WORKERS, silent(""))
     assert [path.read_bytes() for path in sorted((tmp_path / SECOND.target).iterdir())] == before
 
     # With an end to looking, the shortlist is that of those that were looked at, and the others are counted.
