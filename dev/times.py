@@ -42,7 +42,7 @@ def read_times(path: Path) -> Iterator[Taken]:
     for case in ElementTree.parse(path).iter("testcase"):
         said = case.find(f"properties/property[@name='{PROCESSOR_SECONDS}']")
         yield Taken(
-            f"{case.get('classname', '').replace('.', '/')}.py",
+            case.get("file", ""),
             case.get("name", ""),
             float(said.get("value", 0)) if said is not None else 0.0,
             float(case.get("time", 0)),

@@ -70,9 +70,9 @@ def dispatched() -> Iterable[str]:
     ("core", "threads", "together", "plain"),
     [
         ("Haswell", 1, 32, False),
-        ("Prescott", 1, 32, True),
         *exhaustive(
             [
+                ("Prescott", 1, 32, True),
                 ("Haswell", 2, 1, False),
                 ("Zen", 2, 32, True),
                 ("Sandybridge", 1, 1, False),

@@ -31,6 +31,7 @@ from tests.cli.conftest import Incumbent, make_platform
 from tests.cli.interrupting import Calls, counted
 from tests.cli.test_set_life import CARD_LINE, tree
 from tests.factories import REPOSITORY
+from tests.variants import one_in
 
 THOROUGH = os.environ.get("INCUMBENT_THOROUGH") == "1"
 COMMANDS = ("admit", "evict", "restore", "import", "reclassify", "migrate", "pin", "unpin", "correct", "init", "scan")
@@ -180,7 +181,7 @@ def judge(scene: Scene, folder: Path, command: tuple[str, ...], said: str, incum
 
 # Between the call that opens a file and the block that closes it, closing is left to the collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("after", one_in(2, [True, False]), ids=["after", "before"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_interrupt_at_every_call_that_changes_a_file_is_taken_back_or_finished(
     name: str, after: bool, scenes: Callable[[str], Scene], incumbent: Incumbent, tmp_path: Path
@@ -251,7 +252,7 @@ def cases() -> list[tuple[str, signal.Signals, str]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
-@pytest.mark.parametrize(("name", "number", "when"), cases(), ids=str)
+@pytest.mark.parametrize(("name", "number", "when"), one_in(2, cases()), ids=str)
 def test_a_process_that_is_ended_at_any_time_leaves_what_the_same_command_finishes(
     name: str,
     number: signal.Signals,

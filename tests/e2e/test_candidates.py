@@ -78,6 +78,7 @@ def exemplars(world: World, branch: str) -> dict[str, str]:
     return {path: text for path in paths if (text := world.read(branch, path)) is not None}
 
 
+@pytest.mark.exhaustive
 def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: World, bot: Bot) -> None:
     (draft,) = drafts(world)
     assert draft["user"]["login"] == JOB

@@ -43,6 +43,7 @@ def rounds(
     return [{place.step: place for place in row if place is not None} for row in zip_longest(*columns)]
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_fails_at_any_call_is_mended_by_the_next(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:

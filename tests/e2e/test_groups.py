@@ -216,6 +216,7 @@ def test_one_that_is_reverted_as_people_merge_is_kept_too(world: World, bot: Bot
     assert ours(world) == []
 
 
+@pytest.mark.exhaustive
 def test_any_part_passes_the_check_and_anything_else_fails(world: World, bot: Bot) -> None:
     pull = group(world, bot)
     drop(world, pull, "spare-2", **{"notes.txt": "a person was here\n"})
@@ -249,6 +250,7 @@ def test_closing_it_refuses_every_entry(world: World, bot: Bot) -> None:
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_only_curators_keep_and_only_what_is_suggested(world: World, bot: Bot) -> None:
     pull = group(world, bot)
     for user, text, answer in (

@@ -74,6 +74,7 @@ def test_what_was_merged_enters_once_people_merge_its_pull_request(world: World,
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_what_people_turned_down_is_not_offered_again_in_another_guise(world: World, bot: Bot) -> None:
     known = entries(world)
     number = reviewed_and_merged(world, bot)

@@ -17,6 +17,7 @@ from tests.e2e.story import OTHER_BRANCH, SPARING, STEPS, THOROUGH, Calm, Story,
 LOST = 4
 
 
+@pytest.mark.exhaustive
 def test_two_runs_of_which_one_is_held_up_at_any_call(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:

@@ -285,6 +285,7 @@ MANGLES: dict[str, tuple[str, Callable[[str], str]]] = {
 }
 
 
+@pytest.mark.exhaustive
 def test_a_mangled_ledger_is_as_good_as_none(
     world: World, bot: Bot, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -439,6 +440,7 @@ def test_observing_writes_a_comment_and_a_passing_check_alone(world: World, tmp_
     assert world.head(LEDGER) is None
 
 
+@pytest.mark.exhaustive
 def test_a_first_contribution_waits_where_the_config_says_so(world: World, tmp_path: Path) -> None:
     world.push("main", platform_files(hold_first_time_contributors="true", curators=f"[{CURATOR}]"))
     bot = Bot(world, tmp_path / "runs")

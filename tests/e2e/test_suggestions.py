@@ -17,7 +17,6 @@ from tests.e2e.harness.messages import error, json_response
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read
-from tests.variants import one_in
 
 CALLS = {"backend.call": 0.56, "backend.change": 0.56, "backend.lookup": 0.56, "identity.signed-in": 0.56}
 
@@ -132,6 +131,7 @@ def test_what_is_moot_is_closed_with_the_reason_and_is_no_refusal(world: World, 
     settled(bot)
 
 
+@pytest.mark.exhaustive
 def test_a_persons_commit_is_left_alone_and_checked(world: World, bot: Bot) -> None:
     pull = suggested(world, bot)
     branch = pull["head"]["ref"]
@@ -317,7 +317,8 @@ def test_a_refused_swap_is_not_offered_again(world: World, tmp_path: Path) -> No
     settled(bot)
 
 
-@pytest.mark.parametrize("method", one_in(2, ["squash", "rebase"]))
+@pytest.mark.parametrize("method", ["squash", "rebase"])
+@pytest.mark.exhaustive
 def test_an_eviction_counts_as_merged_however_it_is_merged(world: World, bot: Bot, method: MergeMethod) -> None:
     pull = suggested(world, bot)
     before = world.head("main")

@@ -87,6 +87,7 @@ def test_a_tick_on_a_group_keeps_an_entry_as_the_command_does(world: World, tmp_
     assert ours(world) == []
 
 
+@pytest.mark.exhaustive
 def test_a_tick_opens_what_waits_for_room_and_another_refuses_it(world: World, bot: Bot) -> None:
     assert bot.on("schedule").codes == (0, 0)
     assert [item["title"] for item in ours(world)] == ["Evict spare-0: redundant"]

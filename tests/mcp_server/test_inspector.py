@@ -16,6 +16,7 @@ from tests.e2e.harness.needs import SWITCH
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import CARD_LINE, ask, command, example_platform, http_server, in_process
 from tests.mcp_server.test_schemas import READING
+from tests.variants import one_in
 
 FOLDER = Path(__file__).with_name("inspector")
 PACKAGE = "@modelcontextprotocol/inspector"
@@ -48,7 +49,7 @@ def one_platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return example_platform(tmp_path_factory.mktemp("inspected"))
 
 
-@pytest.fixture(scope="module", params=["stdio", "http"])
+@pytest.fixture(scope="module", params=one_in(2, ["stdio", "http"]))
 def target(request: pytest.FixtureRequest, one_platform: Path) -> Iterator[list[str]]:
     """How the inspector reaches a server, over either transport."""
     if request.param == "stdio":

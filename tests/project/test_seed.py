@@ -19,6 +19,7 @@ def entries(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in files}
 
 
+@pytest.mark.exhaustive
 def test_the_committed_set_is_what_the_pipeline_makes_of_the_customers(
     tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

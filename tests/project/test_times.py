@@ -11,19 +11,19 @@ from tests.factories import REPOSITORY
 
 RESULTS = """\
 <testsuites><testsuite name="pytest">
-<testcase classname="tests.rater.test_rating" name="test_one" time="2.5">
+<testcase file="tests/rater/test_rating.py" name="test_one" time="2.5">
   <properties><property name="x" value="9"/><property name="processor_seconds" value="1.25"/></properties></testcase>
-<testcase classname="tests.rater.test_rating" name="test_two[a]" time="9.0">
+<testcase file="tests/rater/test_rating.py" name="test_two[a]" time="9.0">
   <properties><property name="processor_seconds" value="6.0"/></properties></testcase>
-<testcase classname="tests.e2e.test_review" name="test_a_story" time="8.0">
+<testcase file="tests/e2e/test_review.py" name="test_a_story" time="8.0">
   <properties><property name="processor_seconds" value="7.5"/></properties></testcase>
-<testcase classname="tests.e2e.test_review" name="test_that_is_skipped" time="0.0"><skipped/></testcase>
+<testcase file="tests/e2e/test_review.py" name="test_that_is_skipped" time="0.0"><skipped/></testcase>
 </testsuite></testsuites>
 """
 
 
 def test_the_table_of_two_runs(tmp_path: Path) -> None:
-    other = RESULTS.replace("tests.rater.test_rating", "tests.test_config").replace("test_a_story", "test_another")
+    other = RESULTS.replace("tests/rater/test_rating.py", "tests/test_config.py").replace("a_story", "another")
     files = [tmp_path / "one.xml", tmp_path / "two.xml"]
     for file, text in zip(files, (RESULTS, other), strict=True):
         file.write_text(text, encoding="utf-8")

@@ -20,7 +20,6 @@ from tests.factories import REPOSITORY, make_taxonomy
 from tests.reconcile import runs
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import IDENTITY, agent_files, config_text, reconcile, review
-from tests.variants import one_in
 
 CAPABILITIES = 200
 TAXONOMY = make_taxonomy(*(f"group-{number // 10}.capability-{number}" for number in range(CAPABILITIES)))
@@ -58,7 +57,8 @@ def text(number: int, word: str = "") -> str:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("reader", one_in(2, [Drawing, remembering]), ids=["embedded", "language model"])
+@pytest.mark.parametrize("reader", [Drawing, remembering], ids=["embedded", "language model"])
+@pytest.mark.exhaustive
 def test_a_large_eval_set_is_reviewed_decided_and_reconciled(
     reader: type[Drawing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
