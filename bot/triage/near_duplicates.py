@@ -38,7 +38,7 @@ def write_near(connection: DuckDBPyConnection, work: Path, texts: int, last: int
     is_duplicate = bytearray(last + 1)
     found: list[dict[str, Any]] = []
     number = 0
-    path = _write_hashes(connection, work, settings.permutations)
+    path = _write_hashes(connection, work, last, settings.permutations)
     # The share of equal hashes estimates the Jaccard similarity of the shingles of two texts.
     hashes = np.memmap(path, "<u4", "r", shape=(last + 1, settings.permutations))
     for columns in columns_of(connection, "SELECT place, first, exact FROM pairs ORDER BY place, first", _CHUNK):
@@ -81,10 +81,11 @@ def _write_pairs(connection: DuckDBPyConnection, work: Path, texts: int) -> None
     emptied(work / "bands")
 
 
-def _write_hashes(connection: DuckDBPyConnection, work: Path, permutations: int) -> Path:
+def _write_hashes(connection: DuckDBPyConnection, work: Path, last: int, permutations: int) -> Path:
     """A file with the hashes of each text at its place."""
     path = work / "hashes"
     with path.open("wb") as file:
+        file.truncate((last + 1) * 4 * permutations)
         for row in rows_of(connection, "SELECT place, minhash FROM texts"):
             file.seek(row["place"] * 4 * permutations)
             file.write(b64decode(row["minhash"]))

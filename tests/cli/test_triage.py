@@ -427,6 +427,16 @@ def test_inputs_without_rows_are_refused(incumbent: Incumbent) -> None:
 
 
 @pytest.mark.usefixtures("root")
+def test_rows_of_which_none_can_be_read_are_listed_and_the_result_is_empty(incumbent: Incumbent) -> None:
+    write_lines(Path("t.jsonl"), [{"query": 5}, {"query": None}])
+    outcome = incumbent("triage", "t.jsonl", "--agent", AGENT, "--out", "out", "--processes", "1", "--json")
+    assert outcome.code == 1, outcome.err
+    assert outcome.err.count("query: expected text, a list of texts or messages") == 2
+    said = json.loads(outcome.out)
+    assert (said["rows"], said["unreadable"], said["representatives"], said["shortlist"]) == (0, 2, 0, [])
+
+
+@pytest.mark.usefixtures("root")
 def test_no_folder_of_somebody_else_is_overwritten(incumbent: Incumbent) -> None:
     write_lines(Path("t.jsonl"), traffic(3))
     Path("mine").mkdir()
