@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from pydantic import BaseModel, Field
 
 from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted
@@ -120,16 +122,33 @@ def list_entries(
 
 
 def show_entries(platform: Platform, *ids: str) -> dict[str, ShowOutput]:
-    """Everything about the entries ``ids``, which are known, or about each entry; by id."""
+    """Everything about the entries ``ids``, which are known; by id."""
+    return _show(platform, ids, with_others=True)
+
+
+def show_all(platform: Platform) -> dict[str, ShowOutput]:
+    """:func:`show_entries` of each entry, without the others that cover the same: their number grows by the square."""
+    return _show(platform, tuple(platform.regression_set.states), with_others=False)
+
+
+def _show(platform: Platform, ids: Sequence[str], *, with_others: bool) -> dict[str, ShowOutput]:
     known = platform.regression_set
     residents, stale = known.residents(platform.taxonomy)
     _, waiting = known.in_line(platform.taxonomy)
     reasons = {item.id: item.reason for item in (*waiting, *stale)}
     roles = derive_roles(residents, platform.config)
-    return {id: _shown(platform, *known.states[id], roles, reasons.get(id)) for id in ids or known.states}
+    states, coverers = known.states, roles.coverers if with_others else {}
+    return {id: _shown(platform, *states[id], roles, coverers, reasons.get(id)) for id in ids}
 
 
-def _shown(platform: Platform, state: State, entry: Entry, roles: Roles, stale: str | None) -> ShowOutput:
+def _shown(
+    platform: Platform,
+    state: State,
+    entry: Entry,
+    roles: Roles,
+    coverers: Mapping[str, tuple[str, ...]],
+    stale: str | None,
+) -> ShowOutput:
     id = entry.id
     tombstone = platform.regression_set.tombstones.get(id)
     return ShowOutput(
@@ -140,7 +159,7 @@ def _shown(platform: Platform, state: State, entry: Entry, roles: Roles, stale: 
             name: EntryCapabilityOutput(
                 score=score,
                 champion=roles.champions.get(name),
-                others=[other for other in roles.coverers.get(name, ()) if other != id],
+                others=[other for other in coverers.get(name, ()) if other != id],
                 floor=platform.config.redundancy_floor(name),
             )
             for name, score in sorted(entry.scores.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -23,6 +23,7 @@ LONGEST_ADDRESS = 2000
 
 _UNASSIGNED = frozenset({"Co", "Cn"})
 _BREAK = "\u200b"
+_LINES = {ord(sign): None for sign in "\n\t"}
 
 
 def visible(text: str) -> str:
@@ -35,6 +36,8 @@ def visible(text: str) -> str:
 
 def printable(text: str) -> str:
     """``text`` for a console: its lines and tabs stay, all that could move a cursor is made visible."""
+    if text.isascii() and text.translate(_LINES).isprintable():
+        return text
     return "".join("\ufffd" if _is_unseen(character) and character not in "\n\t" else character for character in text)
 
 

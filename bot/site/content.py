@@ -25,7 +25,7 @@ from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.similarity import similarity_matrix
 from bot.report.agreement import AgreementReport, agreement_overview
 from bot.report.calibration import local_calibration
-from bot.report.entries import ShowOutput, show_entries
+from bot.report.entries import ShowOutput, show_all
 from bot.report.local_refusals import refused_in
 from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
 from bot.report.results import ResultsOutput, local_releases, results_overview
@@ -36,6 +36,7 @@ from bot.site.folder import is_in_site
 from bot.text.compare import normalise
 
 NEIGHBOURS: Final = 5
+COMPARED: Final = 256
 """How many of the most similar entries a page names."""
 
 
@@ -208,7 +209,7 @@ def _entries(
     records: Sequence[ReleaseRecord],
     histories: Mapping[str, EntryHistory],
 ) -> dict[str, SiteEntry]:
-    shown = show_entries(platform)
+    shown = show_all(platform)
     near = _neighbours(platform.regression_set.entries, [item.entry for item in shown.values()])
     found = {}
     for id, item in shown.items():
@@ -232,12 +233,16 @@ def _neighbours(residents: Mapping[str, Entry], entries: Sequence[Entry]) -> dic
     if not ids:
         return {entry.id: () for entry in entries}
     texts = [normalise(residents[id].turns) for id in ids]
-    values = similarity_matrix([normalise(entry.turns) for entry in entries], texts)
     found = {}
-    for entry, row in zip(entries, values, strict=True):
-        order = np.argsort(-row, kind="stable")[: NEIGHBOURS + 1].tolist()
-        others = [place for place in order if ids[place] != entry.id][:NEIGHBOURS]
-        found[entry.id] = tuple(Neighbour(id=ids[place], similarity=float(row[place])) for place in others)
+    # So many at a time, since the similarities of all to all would take memory by the square of the set.
+    for begin in range(0, len(entries), COMPARED):
+        some = entries[begin : begin + COMPARED]
+        for entry, row in zip(some, similarity_matrix([normalise(each.turns) for each in some], texts), strict=True):
+            least = np.partition(row, -NEIGHBOURS - 1)[-NEIGHBOURS - 1] if len(row) > NEIGHBOURS else 0.0
+            near = np.flatnonzero(row >= least)
+            order = near[np.argsort(-row[near], kind="stable")].tolist()
+            others = [place for place in order if ids[place] != entry.id][:NEIGHBOURS]
+            found[entry.id] = tuple(Neighbour(id=ids[place], similarity=float(row[place])) for place in others)
     return found
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -39,7 +40,6 @@ _PATHS: Final[Mapping[Source, str]] = {
 IN_SET: Final = "in the set"
 COULD_GO: Final = "could go"
 """How the table of entries names the state of those in the set."""
-_LINK: Final = Markup('<a href="%s">%s</a>')
 SHOWN_NAMES: Final = 5
 """Lists within a cell are cut after this many; the rest is counted."""
 
@@ -84,11 +84,25 @@ class SiteReader:
         """Entries in a row: the first ones named, those of others and the rest counted; a dash if there are none."""
         known = list(ids)
         seen = [id for id in known if id in self.named] if self.audience.is_one_customer else known
-        parts = [self.entry(id) for id in seen[:most]]
-        if len(seen) > most:
-            parts.append(escape(f"{len(seen) - most} more"))
-        if len(known) > len(seen):
-            parts.append(escape(f"{len(known) - len(seen)} of other customers"))
+        return self._row(seen[:most], len(seen), len(known))
+
+    def others(self, id: str, capability: str) -> Markup:
+        """:meth:`entries` of those in R that cover ``capability`` competently, apart from the entry ``id``."""
+        seen = self.coverers_named.get(capability, {})
+        first = [other for other in islice(seen, SHOWN_NAMES + 1) if other != id][:SHOWN_NAMES]
+        return self._row(first, len(seen) - (id in seen), self.count_others(id, capability))
+
+    def count_others(self, id: str, capability: str) -> int:
+        """How many entries of R but ``id`` cover ``capability`` competently."""
+        known = self.coverers.get(capability, frozenset())
+        return len(known) - (id in known)
+
+    def _row(self, first: Iterable[str], seen: int, known: int) -> Markup:
+        parts = [self.entry(id) for id in first]
+        if seen > len(parts):
+            parts.append(escape(f"{seen - len(parts)} more"))
+        if known > seen:
+            parts.append(escape(f"{known - seen} of other customers"))
         return Markup(", ").join(parts) if parts else escape("–")
 
     def customer(self, name: str | None) -> Markup:
@@ -127,7 +141,7 @@ class SiteReader:
         return Markup(", ").join(map(self.capability, ids)) or escape("–")
 
     def _link(self, path: str, words: str) -> Markup:
-        return _LINK % (self.url(path), words)
+        return Markup(f'<a href="{escape(self.url(path))}">{escape(words)}</a>')
 
     def turns(self, entry: Entry) -> list[str]:
         """The turns of ``entry``, masked, with their lines; empty if texts are left out."""
@@ -135,7 +149,16 @@ class SiteReader:
 
     def first_turn(self, entry: Entry) -> str:
         """The first turn on one line; empty if texts are left out."""
-        return visible(masked_together(entry.turns)[0]) if self.audience.texts else ""
+        if not self.audience.texts:
+            return ""
+        if entry.id not in self._first_turns:
+            self._first_turns[entry.id] = visible(masked_together(entry.turns)[0])
+        return self._first_turns[entry.id]
+
+    @cached_property
+    def _first_turns(self) -> dict[str, str]:
+        """By entry: a turn stands on the page of each capability, and finding what to mask in it takes long."""
+        return {}
 
     def expected(self, entry: Entry) -> str:
         """What the customer expects of the answer, as JSON; empty if there is nothing, or texts are left out."""
@@ -233,6 +256,19 @@ class SiteReader:
         return found
 
     @cached_property
+    def coverers(self) -> Mapping[str, frozenset[str]]:
+        """Capability → the entries of R that cover it competently."""
+        return {item.id: frozenset(item.coverers) for item in self.content.status.capabilities}
+
+    @cached_property
+    def coverers_named(self) -> Mapping[str, Mapping[str, None]]:
+        """Capability → those of its :attr:`coverers` that the site names, in the order of their ids."""
+        return {
+            item.id: dict.fromkeys(id for id in item.coverers if self.sees_entry(id))
+            for item in self.content.status.capabilities
+        }
+
+    @cached_property
     def suggested(self) -> frozenset[str]:
         """The entries that are suggested for eviction."""
         return frozenset(item.id for item in self.content.suggestions.suggestions)
@@ -259,6 +295,13 @@ def customer_path(name: str) -> str:
 def pages(content: SiteContent, audience: Audience) -> Iterator[SitePage]:
     """The pages of the site of ``content`` for ``audience``, the first one first."""
     reader = SiteReader(content=content, audience=audience)
+    yield from _first_pages(reader)
+    yield from _pages_below(reader)
+
+
+def _first_pages(reader: SiteReader) -> Iterator[SitePage]:
+    """The pages to which each page has a link."""
+    content, audience = reader.content, reader.audience
     yield SitePage(path="index.html", template="index.html", title="Overview", values=_overview(reader))
     yield SitePage(path="coverage.html", template="coverage.html", title="Coverage", values=_coverage(reader))
     if content.pairs is not None:
@@ -269,7 +312,11 @@ def pages(content: SiteContent, audience: Audience) -> Iterator[SitePage]:
         yield SitePage(path="results.html", template="results.html", title="Results", values=_results(reader))
     if not audience.is_one_customer:
         yield SitePage(path="people.html", template="people.html", title="People", values=_people(content))
-    for capability in content.platform.taxonomy.capabilities:
+
+
+def _pages_below(reader: SiteReader) -> Iterator[SitePage]:
+    """The pages of each capability, customer and entry."""
+    for capability in reader.content.platform.taxonomy.capabilities:
         yield SitePage(
             path=f"capabilities/{capability.id}.html",
             template="capability.html",
@@ -445,7 +492,9 @@ def _entry(reader: SiteReader, item: SiteEntry) -> dict[str, Any]:
     return {
         "item": item,
         # What would be missed most comes first.
-        "capabilities": sorted(item.shown.capabilities.items(), key=lambda pair: len(pair[1].others) - pair[1].floor),
+        "capabilities": sorted(
+            item.shown.capabilities.items(), key=lambda pair: reader.count_others(item.id, pair[0]) - pair[1].floor
+        ),
         "neighbours": [near for near in item.neighbours if reader.sees_entry(near.id)],
         "changes": item.changes[:SHOWN],
         "more_changes": max(0, len(item.changes) - SHOWN),
@@ -455,10 +504,10 @@ def _entry(reader: SiteReader, item: SiteEntry) -> dict[str, Any]:
 def render_site(content: SiteContent, audience: Audience, draw: Draw) -> Iterator[tuple[str, bytes]]:
     """Path → bytes of each file of the site of ``content`` for ``audience``; the static files come last."""
     templates = environment()
-    every = tuple(pages(content, audience))
-    navigation = [page for page in every if not page.depth]
     readers = {depth: SiteReader(content=content, audience=audience, depth=depth) for depth in (0, 1)}
-    for page in every:
+    navigation = tuple(_first_pages(readers[0]))
+    # One page after another is made and written, so that memory does not hold all of them.
+    for page in chain(navigation, _pages_below(readers[0])):
         text: str = templates.get_template(page.template).render(
             page=page,
             navigation=navigation,
