@@ -50,6 +50,7 @@ def check(world: World, number: int) -> Any:
     return max(world.checks(head), key=lambda item: int(item["id"]))
 
 
+@pytest.mark.exhaustive
 def test_a_capability_is_added_entries_follow_and_what_was_left_out_comes_back(world: World, bot: Bot) -> None:
     known = entries(world)
     pull = world.open_pull_request("opinion", with_opinion("1.0.1"), user=CURATOR)

@@ -34,6 +34,7 @@ from tests.mcp_server.conftest import (
     over_stdio,
 )
 from tests.mcp_server.slow_model import PAUSE, asks, slow_model
+from tests.variants import one_in
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -111,7 +112,7 @@ def talk(one_platform: Path) -> Iterator[Wire]:
         yield found
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", one_in(2, ["auto", "legacy"]))
 def test_a_triage_with_the_sdks_own_client_is_answered_as_by_the_library(mode: str, platform: Path) -> None:
     arguments = {"folder": CARD_LINE, "only": "all", "facts": True, "limit": 200}
     here = ask(in_process(platform), "classify_to_verdict", **arguments)

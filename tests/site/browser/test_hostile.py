@@ -193,6 +193,7 @@ def test_foreign_texts_stay_text_in_every_field(browser: Browser, hostile_folder
     assert faults == [], "\n".join(faults[:20])
 
 
+@pytest.mark.exhaustive
 def test_foreign_texts_stay_text_for_one_customer_and_on_the_page_of_a_merge(browser: Browser, tmp_path: Path) -> None:
     known, found, name = hostile(), comparison(), names()
     longest = max((item.name for item in known.customers), key=len)
