@@ -292,6 +292,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes_in_any_numbe
     assert content(Path("killed")) == whole
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(
     whole: dict[str, bytes], undisturbed: tuple[dict[str, bytes], float]
@@ -387,7 +388,7 @@ def test_an_output_without_room_is_named_and_the_work_goes_on(
 @pytest.mark.usefixtures("root")
 def test_personal_data_is_carried_only_where_that_is_asked_for_and_keys_never(incumbent: Incumbent) -> None:
     rows: list[dict[str, object]] = [
-        {"query": f"Mail {ADDRESS} with {SECRET}: {row['query']}"} for row in traffic(12)[:12]
+        {"query": f"Mail {ADDRESS} with {SECRET}: {row['query']}"} for row in traffic(40)[:40]
     ]
     write_lines(Path("t.jsonl"), rows)
     for out, more in (("masked", []), ("shown", ["--show-personal-data"])):

@@ -1,4 +1,4 @@
-"""A platform that classifies without an embedding, and so quickly; its regression set is classified alike."""
+"""A platform of few capabilities that classifies without an embedding, and so quickly; its set is classified alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.classifier.embedded.weights import SHIPPED_DIGEST
 from bot.cli.main import run
 from tests.copies import copy_of
-from tests.factories import REPOSITORY
+from tests.factories import BY_HAND, REPOSITORY, config_with
 
 
 def quick_platform(folder: Path, settings: str) -> Path:
@@ -20,8 +20,9 @@ def quick_platform(folder: Path, settings: str) -> Path:
 
 
 def _make(folder: Path) -> None:
-    for name in ("taxonomy", "regression_set", "eval_sets", "examples", "config"):
-        shutil.copytree(REPOSITORY / name, folder / name)
+    shutil.copytree(REPOSITORY / "tests/service_desk", folder, dirs_exist_ok=True)
+    shutil.copytree(REPOSITORY / "examples", folder / "examples")
     config = folder / "config/curation.yaml"
-    config.write_text(config.read_text(encoding="utf-8").replace(SHIPPED_DIGEST, "none"), encoding="utf-8")
+    text = config_with(config.read_text(encoding="utf-8"), first_floor=BY_HAND["honesty_floor"], **BY_HAND)
+    config.write_text(text.replace(SHIPPED_DIGEST, "none"), encoding="utf-8")
     assert run(["reclassify", "--repo", str(folder)]) == 0
