@@ -189,7 +189,11 @@ class TriageSettings(Section):
     )
     strongest: Count = Field(
         default=default("triage.strongest"),
-        description="of each capability and combination, the strongest representatives are looked at first: so many",
+        description="of each capability and combination, so many of the strongest representatives are candidates",
+    )
+    round: Count = Field(
+        default=default("triage.round"),
+        description="representatives that are looked at before the next ones are chosen",
     )
     stop_after: Count | None = Field(
         default=default("triage.stop_after"),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from xml.etree import ElementTree
+from xml.parsers import expat
 
 PROCESSOR_SECONDS: Final = "processor_seconds"
 """The property of each test in those files (``tests/conftest.py``)."""
@@ -39,14 +39,20 @@ class Taken:
 
 def read_times(path: Path) -> Iterator[Taken]:
     """What each test of the file at ``path`` took."""
-    for case in ElementTree.parse(path).iter("testcase"):
-        said = case.find(f"properties/property[@name='{PROCESSOR_SECONDS}']")
-        yield Taken(
-            case.get("file", ""),
-            case.get("name", ""),
-            float(said.get("value", 0)) if said is not None else 0.0,
-            float(case.get("time", 0)),
-        )
+    cases: list[tuple[dict[str, str], dict[str, str]]] = []
+
+    def begin(name: str, values: dict[str, str]) -> None:
+        if name == "testcase":
+            cases.append((values, {}))
+        elif name == "property" and cases:
+            cases[-1][1][values["name"]] = values["value"]
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = begin
+    parser.Parse(path.read_bytes(), True)
+    for case, said in cases:
+        processor, clock = float(said.get(PROCESSOR_SECONDS, 0)), float(case.get("time", 0))
+        yield Taken(case["file"], case["name"], processor, clock)
 
 
 def table(tests: Iterable[Taken]) -> str:

@@ -160,6 +160,7 @@ WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "ric
 # interrupt leaves a part of a change.
 WRITERS = {
     "triage/near_duplicates.py": "the work folder of a triage",
+    "triage/looking_order.py": "the work folder of a triage",
     "classifier/embedded/encoder.py": "the work folder of a triage, for processes that share the weights",
     "triage/work_folder.py": "the work folder of a triage",
     "triage/processes.py": "the work folder of a triage",

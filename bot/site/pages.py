@@ -31,6 +31,7 @@ from bot.text.masking import masked_json, masked_together
 
 SHOWN: Final = 10
 """How many of the last admissions, evictions, suggestions and changes a page names."""
+_LINK: Final = Markup('<a href="{}">{}</a>')
 _PATHS: Final[Mapping[Source, str]] = {
     "spec": "the specification",
     "tool": "tools called",
@@ -141,7 +142,7 @@ class SiteReader:
         return Markup(", ").join(map(self.capability, ids)) or escape("–")
 
     def _link(self, path: str, words: str) -> Markup:
-        return Markup(f'<a href="{escape(self.url(path))}">{escape(words)}</a>')
+        return _LINK.format(self.url(path), words)
 
     def turns(self, entry: Entry) -> list[str]:
         """The turns of ``entry``, masked, with their lines; empty if texts are left out."""

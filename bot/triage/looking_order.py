@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.config import Curation, TriageSettings
 from bot.triage.classifying import Ground
 from bot.triage.gathering import in_shards, rows_of_shard
-from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES
-from bot.triage.tables import RowFiles, emptied, name, row_count, rows_of, shards, spill_folder, write_rows
+from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND
+from bot.triage.tables import name, rows_of, shards, write_rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -25,8 +26,8 @@ _ORDERED: Final = {
     "exact": "BIGINT",
     "near": "BIGINT",
 }
-_SORTED: Final = 20
-"""Shards that are sorted at once."""
+
+_COLUMNS: Final = "place, id, agent, turns, exact, near"
 
 
 def quick_config(config: Curation) -> Curation | None:
@@ -39,62 +40,128 @@ def quick_config(config: Curation) -> Curation | None:
     return config.model_copy(update={"classifier": quick})
 
 
-def ranked(rows: Iterable[Mapping[str, Any]], each: int) -> dict[int, tuple[int, float]]:
-    """The place of each promising representative among ``rows`` (estimated shards) → its rank, smaller first (pure).
+Wants = Callable[[Sequence[str], float], bool]
+"""Whether a query would bring something that exercised these capabilities alone, with this score."""
 
-    The strongest of each piece come first, then the second of each, and so on up to ``each`` of a piece: so the first
-    ones differ, and no piece hides another.  Ties go to the higher total, with its sign changed in the rank.
+
+class Candidates:
+    """The strongest representatives of each piece, ``each`` of a piece at most (pure).
+
+    ``rows`` are those of estimated shards.
+
+    Among equals the higher total goes first, then the earlier place.
     """
-    strongest: dict[str, list[tuple[float, float, int]]] = {}
-    for row in rows:
-        for piece, strength in zip(row["pieces"], row["strengths"], strict=True):
-            item = (strength, row["total"], -row["place"])
-            found = strongest.setdefault(piece, [])
-            if len(found) < each:
-                heapq.heappush(found, item)
-            elif item > found[0]:
-                heapq.heapreplace(found, item)
-    ranks: dict[int, tuple[int, float]] = {}
-    for found in strongest.values():
-        for rank, (_, total, place) in enumerate(sorted(found, reverse=True)):
-            ranks[-place] = min(ranks.get(-place, (rank, -total)), (rank, -total))
-    return ranks
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], each: int) -> None:
+        strongest: dict[str, list[tuple[float, float, int]]] = {}
+        for row in rows:
+            for piece, strength in zip(row["pieces"], row["strengths"], strict=True):
+                item = (strength, row["total"], -row["place"])
+                found = strongest.setdefault(piece, [])
+                if len(found) < each:
+                    heapq.heappush(found, item)
+                elif item > found[0]:
+                    heapq.heapreplace(found, item)
+        # The next one of each is the last of its list.
+        self._left = {
+            tuple(piece.split()): [(strength, -place) for strength, _, place in sorted(found)]
+            for piece, found in sorted(strongest.items())
+        }
+        self._taken: set[int] = set()
+
+    def take(self, most: int, wants: Wants) -> list[int]:
+        """The places of the next ones, ``most`` at most: in turns the next one of each piece that is wanted.
+
+        So the first ones differ, no piece hides another, and of what was found no more is looked for.
+        """
+        wanted = [found for piece, found in self._left.items() if self._next(found) and wants(piece, found[-1][0])]
+        places: list[int] = []
+        while len(places) < most and wanted:
+            for found in wanted:
+                if self._next(found) and len(places) < most:
+                    places.append(found.pop()[1])
+                    self._taken.add(places[-1])
+            wanted = [found for found in wanted if self._next(found)]
+        return places
+
+    def _next(self, found: list[tuple[float, int]]) -> bool:
+        """Whether there is a next one in ``found``; what was taken for another piece is left out."""
+        while found and found[-1][1] in self._taken:
+            found.pop()
+        return bool(found)
 
 
-def write_order(
-    connection: DuckDBPyConnection, work: Path, ground: Ground, settings: TriageSettings, processes: int
-) -> None:
-    """Write the undecided representatives in shards, in the order in which they are looked at.
+class LookingOrder:
+    """Writes the undecided representatives in ``work``, round by round, in the order in which they are looked at.
 
-    Promising ones come first (:func:`ranked`) if they were estimated; all others by place.
+    With an estimate a round has ``round`` of them: the candidates, and when none is wanted, others by place.  Without
+    one there is one round of all, by place.
     """
-    turns: dict[int, int] = {}
-    if estimated := shards(work, FIRST.target):
-        name(connection, "estimated", estimated)
-        found = ranked(rows_of(connection, "SELECT place, total, pieces, strengths FROM estimated"), settings.strongest)
-        order = sorted((rank, place) for place, rank in found.items())
-        turns = {place: turn for turn, (_, place) in enumerate(order)}
-    folder = emptied(work / ORDERED)
-    paths = shards(work, REPRESENTATIVES)
-    count = sum(row_count(connection, path) for path in paths)
-    with RowFiles(spill_folder(work)) as files:
-        parts = [
-            files.write(_sorted(connection, paths[start : start + _SORTED], ground, turns))
-            for start in range(0, len(paths), _SORTED)
-        ]
-        merged = heapq.merge(*parts, key=lambda row: row["turn"])
-        rows = ({**row, "position": position} for position, row in enumerate(merged))
-        for number, shard in enumerate(in_shards(rows, rows_of_shard(count, settings, processes))):
-            write_rows(connection, folder / f"{number:06d}.parquet", _ORDERED, shard)
 
+    def __init__(
+        self, connection: DuckDBPyConnection, work: Path, ground: Ground, settings: TriageSettings, processes: int
+    ) -> None:
+        self._connection = connection
+        self._work = work
+        self._ground = ground
+        self._settings = settings
+        self._processes = processes
+        self._rounds = 0
+        self._written = 0
+        self._taken: set[int] = set()
+        self._candidates: Candidates | None = None
+        (work / ORDERED).mkdir(exist_ok=True)
+        if estimated := shards(work, FIRST.target):
+            name(connection, "estimated", estimated)
+            rows = rows_of(connection, "SELECT place, total, pieces, strengths FROM estimated")
+            self._candidates = Candidates(rows, settings.strongest)
+        name(connection, "representatives", shards(work, REPRESENTATIVES))
 
-def _sorted(
-    connection: DuckDBPyConnection, paths: Sequence[Path], ground: Ground, turns: Mapping[int, int]
-) -> list[dict[str, Any]]:
-    """The undecided representatives in ``paths``, by turn."""
-    name(connection, "some_representatives", paths)
-    rows = rows_of(connection, "SELECT place, id, agent, turns, exact, near FROM some_representatives")
-    kept = [row for row in rows if row["id"] not in ground.settled]
-    for row in kept:
-        row["turn"] = turns.get(row["place"], len(turns) + row["place"])
-    return sorted(kept, key=lambda row: row["turn"])
+    def write_round(self, wants: Wants) -> list[Path]:
+        """The shards of the next round; none if all are written.
+
+        What an earlier run wrote stays if the round is the same, with what was made of it.
+        """
+        number, self._rounds = self._rounds, self._rounds + 1
+        rows: Iterable[dict[str, Any]]
+        if self._candidates is None:
+            (found,) = rows_of(self._connection, "SELECT count(*) AS rows FROM representatives")
+            rows, size = self._undecided() if number == 0 else (), found["rows"]
+        else:
+            rows = self._round(self._candidates, wants)
+            size = len(rows)
+        paths: list[Path] = []
+        for shard in in_shards(rows, rows_of_shard(size, self._settings, self._processes)):
+            # The first is there even if it is empty: the tables have its columns.
+            if shard or number == 0:
+                paths.append(self._work / ORDERED / f"{number:06d}-{len(paths):06d}.parquet")
+                for position, row in enumerate(shard, self._written):
+                    row["position"] = position
+                self._written += len(shard)
+                self._write(paths[-1], shard)
+        return paths
+
+    def _round(self, candidates: Candidates, wants: Wants) -> list[dict[str, Any]]:
+        places = candidates.take(self._settings.round, wants)
+        if not places:
+            others = (row["place"] for row in self._undecided("place, id") if row["place"] not in self._taken)
+            places = list(islice(others, self._settings.round))
+        self._taken.update(places)
+        turns = {place: turn for turn, place in enumerate(places)}
+        query = f"SELECT {_COLUMNS} FROM representatives WHERE place IN (SELECT unnest(?::BIGINT[]))"
+        return sorted(rows_of(self._connection, query, [places]), key=lambda row: turns[row["place"]])
+
+    def _undecided(self, columns: str = _COLUMNS) -> Iterator[dict[str, Any]]:
+        rows = rows_of(self._connection, f"SELECT {columns} FROM representatives ORDER BY place")
+        return (row for row in rows if row["id"] not in self._ground.settled)
+
+    def _write(self, path: Path, shard: Sequence[dict[str, Any]]) -> None:
+        if path.exists():
+            name(self._connection, "shard", [path])
+            earlier = rows_of(self._connection, "SELECT position, place FROM shard ORDER BY position")
+            if [(row["position"], row["place"]) for row in earlier] == [
+                (row["position"], row["place"]) for row in shard
+            ]:
+                return
+        (self._work / SECOND.target / path.name).unlink(missing_ok=True)
+        write_rows(self._connection, path, _ORDERED, shard)

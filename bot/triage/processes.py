@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from threadpoolctl import threadpool_limits
 
 from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.model import Backend, Progress
+from bot.classifier.model import Backend
 from bot.pipeline.worker_pool import WorkerPool, worker_pool
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
@@ -105,25 +105,23 @@ def _begin(begin: Callable[..., None], arguments: Sequence[Any]) -> None:
 def make_pass(
     which: Pass,
     work: Path,
+    every: Sequence[Path],
     ground: Ground,
     backend: Backend,
     workers: TriageWorkers,
-    progress: Progress,
+    progress: Callable[[int], None],
     enough: Callable[[Path], bool] = lambda shard: False,
 ) -> None:
-    """Make the pass ``which`` over the shards in ``work`` that are not complete yet, until ``enough`` says so.
+    """Make the pass ``which`` over ``every`` shard in ``work`` that is not complete yet, until ``enough`` says so.
 
     It is asked about each complete shard of ``target``, in their order.  A language model is asked from this process
-    alone, whose budget and rate apply to all.  ``progress`` counts representatives.
+    alone, whose budget and rate apply to all.  ``progress`` gets how many representatives are done.
     Raises :class:`OutsideError` if a process dies, or the cluster is lost.
     """
     target = work / which.target
     target.mkdir(exist_ok=True)
     with connected(work, workers.megabytes) as connection:
-        every = shards(work, which.source)
-        sizes = {path: row_count(connection, path) for path in every}
-        done, total = 0, sum(sizes.values())
-        progress(done, total)
+        done = 0
         complete = {path: None for path in every if _is_complete(connection, target / path.name, which)}
         left = [path for path in every if path not in complete]
         if left and isinstance(backend, EmbeddedBackend) and workers.cluster is not None:
@@ -134,8 +132,8 @@ def make_pass(
             made = _made_here(which, work, left, ProcessState(which, ground, ground.live(), backend, connection))
         with closing(made):
             for path in _in_order(every, chain(complete, made)):
-                done += sizes[path]
-                progress(done, total)
+                done += row_count(connection, path)
+                progress(done)
                 if enough(target / path.name):
                     break
 

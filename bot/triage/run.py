@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.classifier.caching_backend import through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.model import Backend, Stages
+from bot.classifier.model import Backend, Progress, Stages
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.files.process import only_command_in
 from bot.pipeline.review import Platform
@@ -30,11 +30,12 @@ from bot.triage.gathering import (
     write_representatives,
     write_texts,
 )
-from bot.triage.looking_order import quick_config, write_order
+from bot.triage.looking_order import LookingOrder, quick_config
 from bot.triage.outcome import TriageOutcome, render_eval_set, render_triage
 from bot.triage.processes import (
     FIRST,
     ORDERED,
+    REPRESENTATIVES,
     SECOND,
     TriageWorkers,
     concerned,
@@ -48,7 +49,7 @@ from bot.triage.reading import Position, TrafficColumns, read_rows, refuse_chang
 from bot.triage.shortlist import choose
 from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise
-from bot.triage.tables import PART, connected, shards
+from bot.triage.tables import PART, connected, row_count, shards
 from bot.triage.work_folder import Work, writing_to
 
 if TYPE_CHECKING:
@@ -107,20 +108,11 @@ def triage(
         known = list(concerned(connection, work.folder, ground))
         settled, edited = settled_by(ground.platform, ground.packages, known)
         ground = replace(ground, settled=settled, edited=edited)
-        patience = _order(assignment, connection, work, ground, stages)
+        patience = _estimate(assignment, connection, work, ground, stages)
         progress = stages("representatives classified")
 
         def classify() -> int | None:
-            rule = StoppingRule(ground.live(), ground.platform.config, patience)
-            over = False
-
-            def enough(shard: Path) -> bool:
-                nonlocal over
-                over = rule.follow(*promising(connection, shard, work.folder / ORDERED / shard.name))
-                return over
-
-            make_pass(SECOND, work.folder, ground, backend, assignment.workers, progress, enough)
-            return rule.looked if over else None
+            return _look(assignment, connection, work, ground, backend, patience, progress)
 
         looked, pending = through_batches(backend, classify, wait, report)
         if pending is not None:
@@ -255,25 +247,58 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
     return gathered
 
 
-def _order(
+def _estimate(
     assignment: Assignment, connection: DuckDBPyConnection, work: Work, ground: Ground, stages: Stages
 ) -> int | None:
-    """Decide in which order representatives are looked at; returns how many in a row may bring no merit.
+    """Estimate what representatives may bring; returns how many in a row may bring nothing.
 
     ``None``: all are looked at, since the config says so or the classifier itself is as quick as an estimate.
     """
     platform, settings = assignment.platform, assignment.platform.config.triage
     quick = quick_config(platform.config)
-    estimates = quick is not None and settings.stop_after is not None
-    if not work.is_done("order"):
-        if quick is not None and estimates:
-            quickly = replace(ground, platform=replace(platform, config=quick))
-            backend = open_backend(quickly.platform, stages)
-            progress = stages("representatives estimated")
-            make_pass(FIRST, work.folder, quickly, backend, assignment.workers, progress)
-        write_order(connection, work.folder, ground, settings, assignment.workers.processes)
-        work.finish("order")
-    return settings.stop_after if estimates else None
+    if quick is None or settings.stop_after is None:
+        return None
+    if not work.is_done("estimated"):
+        quickly = replace(ground, platform=replace(platform, config=quick))
+        backend = open_backend(quickly.platform, stages)
+        every = shards(work.folder, FIRST.source)
+        total = sum(row_count(connection, path) for path in every)
+        show = stages("representatives estimated")
+        make_pass(FIRST, work.folder, every, quickly, backend, assignment.workers, lambda done: show(done, total))
+        work.finish("estimated")
+    return settings.stop_after
+
+
+def _look(
+    assignment: Assignment,
+    connection: DuckDBPyConnection,
+    work: Work,
+    ground: Ground,
+    backend: Backend,
+    patience: int | None,
+    progress: Progress,
+) -> int | None:
+    """Classify round by round; returns how many representatives count, ``None`` for all."""
+    rule = StoppingRule(ground.live(), ground.platform.config, patience)
+    settings, workers = assignment.platform.config.triage, assignment.workers
+    order = LookingOrder(connection, work.folder, ground, settings, workers.processes)
+    total = sum(row_count(connection, path) for path in shards(work.folder, REPRESENTATIVES))
+    over = False
+
+    def enough(shard: Path) -> bool:
+        nonlocal over
+        over = rule.follow(*promising(connection, shard, work.folder / ORDERED / shard.name))
+        return over
+
+    def show(done: int) -> None:
+        progress(before + done, total)
+
+    before = 0
+    show(0)
+    while not over and (every := order.write_round(rule.wants)):
+        make_pass(SECOND, work.folder, every, ground, backend, workers, show, enough)
+        before = rule.looked
+    return rule.looked if over else None
 
 
 def _write(outcome: TriageOutcome, assignment: Assignment, folder: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot.config import Curation
 from bot.consolidator.cycle import CycleState
 from bot.consolidator.verdict_engine import doubt_text
-from bot.rater.contextualizer import LiveSet, without_merit
+from bot.rater.contextualizer import LiveSet, Similarity, without_merit
 from bot.rater.model import ScoredQuery
 from bot.rater.similarity import nearest_of
 
@@ -27,6 +27,16 @@ class StoppingRule:
         # The position after the last one that brought something, and after the last one that was looked at.
         self._gained = 0
         self.looked = 0
+
+    def wants(self, names: Sequence[str], score: float) -> bool:
+        """Whether a query would bring something now that exercised these capabilities alone, competently, with this
+        ``score`` or the bar.
+        """
+        state = self._state
+        scores = {name: max(score, state.config.competence_bar(name)) for name in names}
+        query = ScoredQuery(id="", turns=("",), scores=scores)
+        profile = state.live.profile(query)
+        return state.verdict(query, profile, Similarity(0.0, None)).decision.admits
 
     def follow(self, promising: Iterable[tuple[int, ScoredQuery]], end: int) -> bool:
         """Look at the positions before ``end`` that follow; whether looking is over, and only ``looked`` count.

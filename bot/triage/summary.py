@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bot.rater.profile import bits
 from bot.triage.classifying import MERIT, Ground
-from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND
+from bot.triage.processes import FIRST, REPRESENTATIVES, SECOND
 from bot.triage.shortlist import Shortlist
 from bot.triage.tables import name, rows_of, shards, write_query, write_rows
 
@@ -109,11 +109,12 @@ def summarise(
     name(connection, "classified", shards(work, SECOND.target))
     name(connection, "keys", shards(work, "keys"))
     name(connection, "near", shards(work, "near"))
-    name(connection, "ordered", shards(work, ORDERED))
     counting = "SELECT count(*) AS representatives, coalesce(sum(exact + near), 0)::BIGINT AS rows FROM {}"
     (total,) = rows_of(connection, counting.format("representatives"))
-    (undecided,) = rows_of(connection, counting.format("ordered"))
-    (unseen,) = rows_of(connection, counting.format("ordered ANTI JOIN classified USING (place)"))
+    undecided = "representatives WHERE NOT list_contains(?::VARCHAR[], id)"
+    others = f"(FROM {undecided}) ANTI JOIN classified USING (place)"
+    (left,) = rows_of(connection, counting.format(undecided), [sorted(ground.settled)])
+    (unseen,) = rows_of(connection, counting.format(others), [sorted(ground.settled)])
     (found,) = rows_of(
         connection,
         "SELECT count(shortfall) AS unclassified, count(*) FILTER (NOT familiar) AS unfamiliar,"
@@ -140,8 +141,8 @@ def summarise(
     asked = [grouped.format("0 AS estimated", "classified")]
     if paths := shards(work, FIRST.target):
         name(connection, "estimated", paths)
-        others = grouped.format("0 AS none", "estimated ANTI JOIN classified USING (place)")
-        asked.append(f"SELECT covered, 0 AS rows, 0 AS representatives, rows AS estimated FROM ({others})")
+        rest = grouped.format("0 AS none", "estimated ANTI JOIN classified USING (place)")
+        asked.append(f"SELECT covered, 0 AS rows, 0 AS representatives, rows AS estimated FROM ({rest})")
     singles, doubles = _covered(ground, shortlist)
     traffic: dict[tuple[str, ...], list[int]] = {}
     for row in (row for query in asked for row in rows_of(connection, query)):
@@ -155,7 +156,7 @@ def summarise(
         counts=TrafficCounts(
             rows=total["rows"],
             representatives=total["representatives"],
-            settled=total["representatives"] - undecided["representatives"],
+            settled=total["representatives"] - left["representatives"],
             unseen=unseen["representatives"],
             unseen_rows=unseen["rows"],
             off_taxonomy=found["off_taxonomy"],

@@ -33,9 +33,9 @@ _FOLDERS: Final = (
     "ordered",
     "classified",
 )
-_FILES: Final = ("keys.done", "texts.done", "near.done", "order.done", "distinct.parquet", "hashes", "ray.log")
+_FILES: Final = ("keys.done", "texts.done", "near.done", "estimated.done", "distinct.parquet", "hashes", "ray.log")
 _TEMPORARY: Final = re.compile(
-    rf"{SPILL}\d+-\d+|(keys|texts|near|order|{re.escape(_PLAN)}|distinct\.parquet\.\d+){PART}"
+    rf"{SPILL}\d+-\d+|(keys|texts|near|estimated|{re.escape(_PLAN)}|distinct\.parquet\.\d+){PART}"
 )
 """The remains of a killed run in the folder itself; in the folders within, files with the suffix of a part."""
 WEIGHTS: Final = "weights"

@@ -114,12 +114,9 @@ def test_duplicates_are_counted_and_what_is_personal_is_written_nowhere(incumben
 def test_looking_ends_where_many_in_a_row_bring_nothing_in_any_number_of_processes(
     tmp_path: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the classifier that ships, after an estimate without its embedding."""
-    for name in ("taxonomy", "regression_set", "examples", "config"):
-        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    """By a classifier with an embedding, after an estimate without it."""
+    quick_platform(tmp_path, "{shard_rows: 7, round: 10, stop_after: 8}", embeds=True)
     config = tmp_path / "config/curation.yaml"
-    text = config.read_text(encoding="utf-8")
-    config.write_text(f"{text}\ntriage: {{shard_rows: 7, stop_after: 8}}\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     write_lines(Path("t.jsonl"), traffic(60)[:60])
     found = []
@@ -139,7 +136,8 @@ def test_looking_ends_where_many_in_a_row_bring_nothing_in_any_number_of_process
     # Nothing is looked at anew, and with no end to looking all is.
     shutil.rmtree("one")
     assert incumbent(*arguments, "--force").code == 0
-    config.write_text(f"{text}\ntriage: {{stop_after: null}}\n", encoding="utf-8")
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("stop_after: 8", "stop_after: null"), encoding="utf-8")
     outcome = incumbent(*arguments, "--force")
     assert outcome.code == 0, outcome.err
     assert json.loads(outcome.out)["unseen"] == 0

@@ -193,12 +193,7 @@ def test_a_killed_command_and_then_a_killed_node_change_no_byte_of_what_one_mach
 
 
 def test_the_cluster_estimates_and_ends_where_one_machine_does(nodes: Nodes, root: Path) -> None:
-    """By the classifier that ships."""
-    for folder in ("regression_set", "config"):
-        shutil.rmtree(root / folder)
-        shutil.copytree(REPOSITORY / folder, root / folder)
-    with (root / "config/curation.yaml").open("a", encoding="utf-8") as file:
-        file.write("\ntriage: {shard_rows: 10, stop_after: 15}\n")
+    quick_platform(root, "{shard_rows: 10, round: 20, stop_after: 15, cluster_seconds: 120}", embeds=True)
     (root / "t.jsonl").write_text("\n".join(traffic().splitlines()[:80]), encoding="utf-8")
     for out, more in (("here", []), ("there", ["--ray", nodes.address])):
         ended = run(out, *more)

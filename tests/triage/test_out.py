@@ -21,7 +21,7 @@ from bot.pipeline.submission import Package
 from bot.pipeline.workspace import open_backend, open_package, open_platform
 from bot.triage import shortlist as module
 from bot.triage.classifying import Ground, package_with, settled_by
-from bot.triage.looking_order import write_order
+from bot.triage.looking_order import LookingOrder
 from bot.triage.outcome import render_eval_set, render_triage
 from bot.triage.processes import (
     FIRST,
@@ -86,6 +86,10 @@ def backend(platform: Platform) -> EmbeddedBackend:
     return found
 
 
+def shown(done: int) -> None:
+    """Nobody looks."""
+
+
 def generated(platform: Platform, size: int) -> list[Query]:
     """Texts of the taxonomy's exemplars, alone, joined, and with a word of their own."""
     draw = random.Random(4)
@@ -139,9 +143,16 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
     with connected(tmp_path, MEGABYTES) as connection:
         settled, edited = settled_by(platform, ground.packages, list(concerned(connection, tmp_path, ground)))
         ground = replace(ground, settled=settled, edited=edited)
-        make_pass(FIRST, tmp_path, ground, backend, WORKERS, silent(""))
-        write_order(connection, tmp_path, ground, platform.config.triage, 1)
-        make_pass(SECOND, tmp_path, ground, backend, WORKERS, silent(""))
+        every = shards(tmp_path, REPRESENTATIVES)
+        make_pass(FIRST, tmp_path, every, ground, backend, WORKERS, shown)
+        order = LookingOrder(connection, tmp_path, ground, platform.config.triage, 1)
+        rule = StoppingRule(ground.live(), platform.config, None)
+        while every := order.write_round(rule.wants):
+            make_pass(SECOND, tmp_path, every, ground, backend, WORKERS, shown)
+            for path in every:
+                classified = tmp_path / SECOND.target / path.name
+                assert not rule.follow(*promising(connection, classified, path))
+        assert rule.looked == SIZE
         shortlist = choose(connection, tmp_path, ground, silent(""))
         with monkeypatch.context() as small:
             small.setattr(module, "_HELD", 2)
@@ -166,8 +177,9 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
     report = render_triage(summary, shortlist, names, [("rows", SIZE)], 5)
     assert f"**{len(shortlist.chosen):,}** of " in report
     before = [path.read_bytes() for path in sorted((tmp_path / SECOND.target).iterdir())]
-    (tmp_path / SECOND.target / "000001.parquet").unlink()
-    make_pass(SECOND, tmp_path, ground, backend, WORKERS, silent(""))
+    every = shards(tmp_path, ORDERED)
+    (tmp_path / SECOND.target / every[1].name).unlink()
+    make_pass(SECOND, tmp_path, every, ground, backend, WORKERS, shown)
     assert [path.read_bytes() for path in sorted((tmp_path / SECOND.target).iterdir())] == before
 
     # With an end to looking, the shortlist is that of those that were looked at, and the others are counted.

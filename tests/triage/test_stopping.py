@@ -57,3 +57,16 @@ def test_one_that_waits_for_a_person_counts_and_what_it_offers_is_no_merit_again
     doubtful = [(place, query(f"q{place}", {"a": 0.82}, f"{place} doubtful {place}")) for place in range(6)]
     assert followed.follow(doubtful, 6)
     assert followed.looked == 4
+
+
+def test_what_is_wanted_is_what_a_query_of_that_alone_would_bring() -> None:
+    followed = rule(None)
+    assert followed.wants(["a"], 0.3)
+    assert followed.brings(query("q1", {"a": 0.8, "b": 0.8}, "one of both"))
+    assert not followed.wants(["a"], 0.3)
+    assert not followed.wants(["a", "b"], 0.8)
+    assert followed.wants(["a"], 0.95)
+    assert followed.wants(["a", "c"], 0.3)
+    # It is wanted no more where one that waits for a person offers it.
+    assert followed.brings(query("q2", {"c": 0.55}, "a doubtful one"))
+    assert not followed.wants(["c"], 0.52)
