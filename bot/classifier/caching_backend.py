@@ -191,6 +191,15 @@ class Batching(Protocol):
         ...
 
 
+def is_batching(backend: Backend) -> bool:
+    """Whether ``backend`` asks in batches, whose answers come later."""
+    return isinstance(_inner(backend), Batching)
+
+
+def _inner(backend: Backend) -> Backend:
+    return backend.inner if isinstance(backend, RememberingBackend) else backend
+
+
 def through_batches(
     backend: Backend, work: Callable[[], Found], wait: bool, report: Callable[[str], None]
 ) -> tuple[Found, IncompleteError | None]:
@@ -199,7 +208,7 @@ def through_batches(
     With ``wait`` it is repeated until nothing is missing.  ``report`` receives the state of batches and their problems.
     A backend without batches works once.
     """
-    inner = backend.inner if isinstance(backend, RememberingBackend) else backend
+    inner = _inner(backend)
     if not isinstance(inner, Batching):
         return work(), None
     pending: IncompleteError | None = None

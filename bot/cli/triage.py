@@ -162,10 +162,12 @@ def triage_command(
 
         print_json(PrintedTriage(outcome, str(out), backend.usage), TriageOutput)
     else:
-        chosen = outcome.shortlist.chosen
+        chosen, counts = outcome.shortlist.chosen, outcome.summary.counts
         entering = sum(item.verdict.admitted for item in chosen)
         say(f"{outcome.rows:,} rows read, {outcome.unreadable:,} unreadable; {outcome.texts:,} texts")
-        say(f"{outcome.summary.counts.representatives:,} representatives, {len(chosen):,} in the shortlist:")
+        say(f"{counts.representatives:,} representatives, {len(chosen):,} in the shortlist:")
+        if counts.unseen:
+            say(f"looked at {counts.looked:,}, until many in a row brought no merit; {counts.unseen:,} are left")
         say(f"{entering:,} would enter, {len(chosen) - entering:,} would wait for a person")
         say(f"see {out / 'report.md'}")
     show_problems(outcome.problems)

@@ -33,6 +33,11 @@ class WorkerPool(ProcessPoolExecutor):
                     raise BrokenProcessPool(str(self._broken)) from error
                 raise
 
+    def kill(self) -> None:
+        """End the processes at once, with what they do."""
+        for process in [*(self._processes or {}).values()]:
+            process.kill()
+
 
 @contextmanager
 def worker_pool(processes: int, fix: str, begin: Callable[..., None], *arguments: Any) -> Iterator[WorkerPool]:
@@ -47,6 +52,10 @@ def worker_pool(processes: int, fix: str, begin: Callable[..., None], *arguments
         ):
             try:
                 yield pool
+            except GeneratorExit:
+                # No more results are wanted; and what is begun must not be written later.
+                pool.kill()
+                raise
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

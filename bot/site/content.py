@@ -36,8 +36,9 @@ from bot.site.folder import is_in_site
 from bot.text.compare import normalise
 
 NEIGHBOURS: Final = 5
-COMPARED: Final = 256
 """How many of the most similar entries a page names."""
+COMPARED: Final = 256
+"""Entries that are compared with all at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

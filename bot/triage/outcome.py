@@ -68,6 +68,7 @@ def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, i
         *reading,
         ("representatives", counts.representatives),
         ("already decided", counts.settled),
+        ("looked at", counts.looked),
         ("not looked at", counts.unseen),
         ("not classified", counts.unclassified),
         ("exercise nothing of the taxonomy", counts.off_taxonomy),
@@ -78,9 +79,9 @@ def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, i
     yield from _table(("what", "count"), ((what, f"{count:,}") for what, count in rows))
     if counts.unseen:
         yield ""
-        yield f"{counts.unseen:,} representatives, which stand for {counts.unseen_rows:,} rows, were not looked at:"
-        yield "a quick estimate put them last, and of those before them many in a row brought no merit"
-        yield "(`triage.stop_after`). What they exercise is the estimate's."
+        yield f"Looking stopped after {counts.looked:,} representatives: the last `triage.stop_after` brought no merit."
+        yield f"{counts.unseen:,} others, which stand for {counts.unseen_rows:,} rows, were not looked at. What they"
+        yield "exercise is a quick estimate. All other counts, and the signatures, are of what was looked at."
 
 
 def _unclassified(reasons: Mapping[str, str], count: int) -> Iterator[str]:
@@ -193,7 +194,8 @@ TriageOutput: TypeAlias = Annotated[
         "out rows=outcome.rows unreadable=outcome.unreadable texts=outcome.texts "
         "representatives=outcome.summary.counts.representatives settled=outcome.summary.counts.settled "
         "off_taxonomy=outcome.summary.counts.off_taxonomy unclassified=outcome.summary.counts.unclassified "
-        "unfamiliar=outcome.summary.counts.unfamiliar unseen=outcome.summary.counts.unseen "
+        "unfamiliar=outcome.summary.counts.unfamiliar looked=outcome.summary.counts.looked "
+        "unseen=outcome.summary.counts.unseen "
         "unseen_rows=outcome.summary.counts.unseen_rows merit=outcome.summary.counts.merit "
         "judged=outcome.shortlist.judged shortlist=outcome.shortlist.chosen usage",
         shortlist=tuple[ChosenOutput, ...],

@@ -33,7 +33,7 @@ from bot.triage.classifying import (
     scored,
 )
 from bot.triage.cluster import RayCluster, judged_on
-from bot.triage.tables import connected, name, row_count, rows_of, shards, write_query, write_rows
+from bot.triage.tables import PART, connected, name, row_count, rows_of, shards, write_rows
 from bot.triage.work_folder import WEIGHTS
 
 if TYPE_CHECKING:
@@ -183,6 +183,9 @@ def _made_in_processes(
                     yield running.pop(each)
     finally:
         shutil.rmtree(work / WEIGHTS, ignore_errors=True)
+        # Of processes that were ended in the middle of a shard.
+        for path in (work / which.target).glob(f"*{PART}"):
+            path.unlink()
 
 
 def _in_order(every: Iterable[Path], complete: Iterable[Path]) -> Iterator[Path]:
@@ -246,30 +249,32 @@ def _is_complete(connection: DuckDBPyConnection, path: Path, which: Pass) -> boo
 
 def promising(
     connection: DuckDBPyConnection, classified: Path, ordered: Path
-) -> tuple[Iterator[tuple[int, ScoredQuery]], int]:
-    """Of a shard those with merit against R, by position, and the position after its last one."""
+) -> tuple[Iterator[tuple[int, ScoredQuery | None]], int]:
+    """Of a shard those with merit against R, by position, ``None`` where a classification is missing; and the position
+    after its last one.
+    """
     name(connection, "shard_classified", [classified])
     name(connection, "shard_ordered", [ordered])
     (found,) = rows_of(connection, 'SELECT coalesce(max("position") + 1, 0) AS "end" FROM shard_ordered')
     query = (
-        f"SELECT c.*, o.turns FROM shard_classified c JOIN shard_ordered o USING (position) WHERE {MERIT} ORDER BY 1"
+        "SELECT c.*, o.turns FROM shard_classified c JOIN shard_ordered o USING (position) "
+        f"WHERE {MERIT} OR shortfall IS NOT NULL ORDER BY position"
     )
-    return ((row["position"], scored(row, row["turns"])) for row in rows_of(connection, query)), found["end"]
+    rows = rows_of(connection, query)
+    queries = ((row["position"], None if row["shortfall"] else scored(row, row["turns"])) for row in rows)
+    return queries, found["end"]
 
 
-def drop_beyond(connection: DuckDBPyConnection, paths: Sequence[Path], end: int) -> None:
-    """Remove from the classified shards at ``paths`` what is at the position ``end`` or later: it does not count."""
-    for path in paths:
-        name(connection, "shard", [path])
-        (found,) = rows_of(connection, "SELECT min(position) AS first, max(position) AS last FROM shard")
-        if found["first"] is not None and found["first"] >= end:
-            path.unlink()
-        elif found["last"] is not None and found["last"] >= end:
-            write_query(connection, path, "FROM shard WHERE position < ? ORDER BY position", [end])
+def name_looked_at(connection: DuckDBPyConnection, view: str, paths: Sequence[Path], looked: int | None) -> None:
+    """Define ``view`` as the rows of classified shards that count: at positions before ``looked``, if that is set.
+
+    What processes had begun beyond it may be there or not.
+    """
+    name(connection, view, paths, where="" if looked is None else f"position < {looked:d}")
 
 
-def missing(connection: DuckDBPyConnection, paths: Sequence[Path], most: int) -> dict[str, str]:
+def missing(connection: DuckDBPyConnection, work: Path, looked: int | None, most: int) -> dict[str, str]:
     """At most ``most`` representatives that could not be classified, and why."""
-    name(connection, "classified", paths)
+    name_looked_at(connection, "classified", shards(work, SECOND.target), looked)
     query = "SELECT id, shortfall FROM classified WHERE shortfall IS NOT NULL ORDER BY position LIMIT ?"
     return {row["id"]: row["shortfall"] for row in rows_of(connection, query, [most])}

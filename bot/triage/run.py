@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.classifier.caching_backend import through_batches
+from bot.classifier.caching_backend import is_batching, through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Progress, Stages
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
@@ -39,7 +39,6 @@ from bot.triage.processes import (
     SECOND,
     TriageWorkers,
     concerned,
-    drop_beyond,
     make_pass,
     missing,
     pool_of,
@@ -117,15 +116,13 @@ def triage(
         looked, pending = through_batches(backend, classify, wait, report)
         if pending is not None:
             raise pending
-        if looked is not None:
-            drop_beyond(connection, shards(work.folder, SECOND.target), looked)
-        lacking = missing(connection, shards(work.folder, SECOND.target), settings.listed)
+        lacking = missing(connection, work.folder, looked, settings.listed)
         if lacking and isinstance(backend, EmbeddedBackend):
             reasons = "; ".join(f"{id}: {why}" for id, why in lacking.items())
             raise IncompleteError(f"not classified: {reasons}; run again, which asks for these alone")
-        shortlist = choose(connection, work.folder, ground, stages("with merit judged"))
+        shortlist = choose(connection, work.folder, ground, stages("with merit judged"), looked)
         with writing_to(out, fix, spilling=False), _beside(out) as temporary:
-            summary = summarise(connection, work.folder, temporary, ground, shortlist, settings.shown)
+            summary = summarise(connection, work.folder, temporary, ground, shortlist, settings.shown, looked)
             outcome = TriageOutcome(
                 rows=gathered["rows"],
                 unreadable=gathered["unreadable"],
@@ -243,7 +240,8 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
         work.finish("texts")
     if not work.is_done("near"):
         write_representatives(connection, work.folder, settings, assignment.workers.processes, stages("texts compared"))
-        work.finish("near")
+        # Shards stay as they are if another number of processes goes on.
+        work.finish("near", assignment.workers.processes)
     return gathered
 
 
@@ -281,7 +279,7 @@ def _look(
     """Classify round by round; returns how many representatives count, ``None`` for all."""
     rule = StoppingRule(ground.live(), ground.platform.config, patience)
     settings, workers = assignment.platform.config.triage, assignment.workers
-    order = LookingOrder(connection, work.folder, ground, settings, workers.processes)
+    order = LookingOrder(connection, work.folder, ground, settings, work.said("near"))
     total = sum(row_count(connection, path) for path in shards(work.folder, REPRESENTATIVES))
     over = False
 
@@ -298,6 +296,9 @@ def _look(
     while not over and (every := order.write_round(rule.wants)):
         make_pass(SECOND, work.folder, every, ground, backend, workers, show, enough)
         before = rule.looked
+        # What a batch will say decides what is looked at next.
+        if is_batching(backend) and missing(connection, work.folder, rule.looked, 1):
+            return None
     return rule.looked if over else None
 
 

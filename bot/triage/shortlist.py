@@ -17,7 +17,7 @@ from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import Key
 from bot.rater.model import ScoredQuery
 from bot.triage.classifying import MERIT, Ground, scored, stored
-from bot.triage.processes import ORDERED, REPRESENTATIVES, SECOND
+from bot.triage.processes import ORDERED, REPRESENTATIVES, SECOND, name_looked_at
 from bot.triage.tables import RowFiles, name, rows_of, shards, spill_folder
 
 if TYPE_CHECKING:
@@ -64,15 +64,20 @@ class Shortlist:
     judged: Annotated[int, Field(description="representatives with merit at their turn")]
 
 
-def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress: Progress) -> Shortlist:
-    """Judge the classified representatives in ``work``; the verdicts are those of a review of all of them."""
+def choose(
+    connection: DuckDBPyConnection, work: Path, ground: Ground, progress: Progress, looked: int | None = None
+) -> Shortlist:
+    """Judge the classified representatives in ``work``; the verdicts are those of a review of all of them.
+
+    Only the first ``looked`` count, if that is set.
+    """
     live = ground.live()
     name(connection, "representatives", shards(work, REPRESENTATIVES))
-    name(connection, "classified", shards(work, SECOND.target))
+    name_looked_at(connection, "classified", shards(work, SECOND.target), looked)
     (found,) = rows_of(connection, f"SELECT count(*) AS merit FROM classified WHERE {MERIT}")
     judged, admitting = 0, []
     with RowFiles(spill_folder(work)) as files:
-        arriving = _counted(_arriving(connection, work, files), progress, found["merit"])
+        arriving = _counted(_arriving(connection, work, files, looked), progress, found["merit"])
         for query, verdict in judge_arriving(arriving, live, ground.platform.config, _HELD, partial(_aside, files)):
             judged += 1
             if verdict.decision.admits:
@@ -102,7 +107,9 @@ def _counted(
             progress(number, total)
 
 
-def _arriving(connection: DuckDBPyConnection, work: Path, files: RowFiles) -> Iterator[tuple[Key, ScoredQuery]]:
+def _arriving(
+    connection: DuckDBPyConnection, work: Path, files: RowFiles, looked: int | None
+) -> Iterator[tuple[Key, ScoredQuery]]:
     """Those with merit against R, sorted by key and id."""
     query = (
         "SELECT c.*, r.turns FROM some_classified c JOIN some_ordered r USING (place) "
@@ -112,7 +119,7 @@ def _arriving(connection: DuckDBPyConnection, work: Path, files: RowFiles) -> It
     paths, parts = shards(work, SECOND.target), []
     for start in range(0, len(paths), _SORTED):
         some = paths[start : start + _SORTED]
-        name(connection, "some_classified", some)
+        name_looked_at(connection, "some_classified", some, looked)
         name(connection, "some_ordered", [work / ORDERED / path.name for path in some])
         parts.append(files.write(rows_of(connection, query)))
     for row in heapq.merge(*parts, key=lambda row: (_key(row), row["id"])):

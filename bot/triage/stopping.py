@@ -24,8 +24,10 @@ class StoppingRule:
         self._admitted: list[str] = []
         self._state = CycleState(live, config, doubt_text, self._admitted)
         self._most = math.inf if most is None else most
-        # The position after the last one that brought something, and after the last one that was looked at.
+        # The position after the last one that brought something; how many since then have no classification; and the
+        # position after the last one that was looked at.
         self._gained = 0
+        self._lacking = 0
         self.looked = 0
 
     def wants(self, names: Sequence[str], score: float) -> bool:
@@ -38,19 +40,26 @@ class StoppingRule:
         profile = state.live.profile(query)
         return state.verdict(query, profile, Similarity(0.0, None)).decision.admits
 
-    def follow(self, promising: Iterable[tuple[int, ScoredQuery]], end: int) -> bool:
+    def follow(self, rows: Iterable[tuple[int, ScoredQuery | None]], end: int) -> bool:
         """Look at the positions before ``end`` that follow; whether looking is over, and only ``looked`` count.
 
-        ``promising`` are those with merit against R, by position.
+        ``rows`` are those with merit against R, by position, and ``None`` for each that could not be classified: it may
+        have merit, so it does not count as one without.
         """
-        for position, query in promising:
-            if position >= self._gained + self._most:
+        for position, query in rows:
+            if position >= self._end:
                 break
-            if self.brings(query):
-                self._gained = position + 1
-        over = end >= self._gained + self._most
-        self.looked = int(self._gained + self._most) if over else end
+            if query is None:
+                self._lacking += 1
+            elif self.brings(query):
+                self._gained, self._lacking = position + 1, 0
+        over = end >= self._end
+        self.looked = int(self._end) if over else end
         return over
+
+    @property
+    def _end(self) -> float:
+        return self._gained + self._lacking + self._most
 
     def brings(self, query: ScoredQuery) -> bool:
         """Judge ``query`` at its turn: whether it enters, or waits for a person."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bot.rater.profile import bits
 from bot.triage.classifying import MERIT, Ground
-from bot.triage.processes import FIRST, REPRESENTATIVES, SECOND
+from bot.triage.processes import FIRST, REPRESENTATIVES, SECOND, name_looked_at
 from bot.triage.shortlist import Shortlist
 from bot.triage.tables import name, rows_of, shards, write_query, write_rows
 
@@ -67,6 +67,7 @@ class TrafficCounts:
     rows: int
     representatives: Annotated[int, Field(description="rows without near duplicates")]
     settled: Annotated[int, Field(description="representatives that are on record already")]
+    looked: Annotated[int, Field(description="representatives that were looked at, in their order")]
     unseen: Annotated[int, Field(description="representatives that were not looked at, after many without merit")]
     unseen_rows: Annotated[int, Field(description="rows that these represent")]
     off_taxonomy: Annotated[int, Field(description="representatives that exercise nothing of the taxonomy")]
@@ -102,11 +103,20 @@ class Summary:
 
 
 def summarise(
-    connection: DuckDBPyConnection, work: Path, out: Path, ground: Ground, shortlist: Shortlist, shown: int
+    connection: DuckDBPyConnection,
+    work: Path,
+    out: Path,
+    ground: Ground,
+    shortlist: Shortlist,
+    shown: int,
+    looked: int | None = None,
 ) -> Summary:
-    """Count, and write the tables into the folder ``out``; at most ``shown`` signatures are returned."""
+    """Count, and write the tables into the folder ``out``; at most ``shown`` signatures are returned.
+
+    Of the classified representatives the first ``looked`` count, if that is set.
+    """
     name(connection, "representatives", shards(work, REPRESENTATIVES))
-    name(connection, "classified", shards(work, SECOND.target))
+    name_looked_at(connection, "classified", shards(work, SECOND.target), looked)
     name(connection, "keys", shards(work, "keys"))
     name(connection, "near", shards(work, "near"))
     counting = "SELECT count(*) AS representatives, coalesce(sum(exact + near), 0)::BIGINT AS rows FROM {}"
@@ -117,7 +127,7 @@ def summarise(
     (unseen,) = rows_of(connection, counting.format(others), [sorted(ground.settled)])
     (found,) = rows_of(
         connection,
-        "SELECT count(shortfall) AS unclassified, count(*) FILTER (NOT familiar) AS unfamiliar,"
+        "SELECT count(*) AS looked, count(shortfall) AS unclassified, count(*) FILTER (NOT familiar) AS unfamiliar,"
         " count(*) FILTER (len(list_filter(signature, lambda x: NOT list_contains(arbitrated, x))) = 0)"
         " AS off_taxonomy,"
         f" count(*) FILTER {MERIT} AS merit"
@@ -157,6 +167,7 @@ def summarise(
             rows=total["rows"],
             representatives=total["representatives"],
             settled=total["representatives"] - left["representatives"],
+            looked=found["looked"],
             unseen=unseen["representatives"],
             unseen_rows=unseen["rows"],
             off_taxonomy=found["off_taxonomy"],

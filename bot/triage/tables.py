@@ -66,15 +66,17 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path], *, numbered: bool = False) -> None:
-    """Define ``view`` as the rows of the Parquet files at ``paths``; ``view`` must not come from input.
+def name(
+    connection: DuckDBPyConnection, view: str, paths: Sequence[Path], *, numbered: bool = False, where: str = ""
+) -> None:
+    """Define ``view`` as the rows of the Parquet files at ``paths``; ``view`` and ``where`` must not come from input.
 
-    ``numbered``: with a column ``file_row_number``, from 0.
+    ``numbered``: with a column ``file_row_number``, from 0.  ``where``: only the rows with this condition.
     """
     names = ", ".join(map(file_name, paths))
     # Otherwise folders such as `a=1` would add a column.
     read = f"read_parquet([{names}], hive_partitioning = false{', file_row_number = true' if numbered else ''})"
-    connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {read}")
+    connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {read}" + (f" WHERE {where}" if where else ""))
 
 
 def row_count(connection: DuckDBPyConnection, path: Path) -> int:

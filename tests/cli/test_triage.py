@@ -129,13 +129,16 @@ def test_looking_ends_where_many_in_a_row_bring_nothing_in_any_number_of_process
     assert found[0] == found[1] | {"out": "one"}
     assert 8 < found[0]["representatives"] - found[0]["unseen"] < 60
     report = Path("one/report.md").read_text(encoding="utf-8")
-    assert f"{found[0]['unseen']:,} representatives, which stand for {found[0]['unseen_rows']:,} rows" in report
+    assert f"{found[0]['unseen']:,} others, which stand for {found[0]['unseen_rows']:,} rows" in report
     estimated = duckdb.connect().execute("SELECT sum(estimated_rows) FROM 'one/capabilities.parquet'").fetchone()
     assert estimated
     assert estimated[0] > 0
-    # Nothing is looked at anew, and with no end to looking all is.
-    shutil.rmtree("one")
-    assert incumbent(*arguments, "--force").code == 0
+    # Nothing is looked at anew, whatever another number of processes had begun; and with no end to looking all is.
+    kept = {path: path.stat().st_mtime_ns for path in Path("two.work/classified").iterdir()}
+    again = ["--force", "--processes", "3"]
+    assert incumbent(*arguments, *again).code == 0
+    assert content(Path("two")) == content(Path("one"))
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
     text = config.read_text(encoding="utf-8")
     config.write_text(text.replace("stop_after: 8", "stop_after: null"), encoding="utf-8")
     outcome = incumbent(*arguments, "--force")

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Generator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import resource_tracker, spawn
 from pathlib import Path
@@ -30,6 +31,28 @@ def test_work_is_done_elsewhere() -> None:
 def test_what_a_process_begins_with_is_no_longer_looked_through_for_garbage() -> None:
     with worker_pool(1, "do it again", nothing) as pool:
         assert pool.submit(gc.get_freeze_count).result() > 10_000
+
+
+def write_later(path: Path) -> None:
+    path.with_suffix(".begun").touch()
+    time.sleep(1)
+    path.touch()
+
+
+def test_nothing_is_written_after_its_results_are_no_longer_wanted(tmp_path: Path) -> None:
+    def results() -> Generator[None, None, None]:
+        with worker_pool(2, "do it again", nothing) as pool:
+            for number in range(6):
+                pool.submit(write_later, tmp_path / str(number))
+            while not any(tmp_path.glob("*.begun")):
+                time.sleep(0.01)
+            yield
+
+    wanted = results()
+    next(wanted)
+    wanted.close()
+    time.sleep(1.5)
+    assert [path for path in tmp_path.iterdir() if path.suffix != ".begun"] == []
 
 
 def test_a_process_that_dies_is_told_with_what_to_do() -> None:

@@ -30,14 +30,14 @@ from bot.triage.processes import (
     SECOND,
     TriageWorkers,
     concerned,
-    drop_beyond,
     make_pass,
+    name_looked_at,
     promising,
 )
 from bot.triage.shortlist import choose
 from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise
-from bot.triage.tables import connected, name, rows_of, shards, write_rows
+from bot.triage.tables import connected, rows_of, shards, write_rows
 from tests.factories import REPOSITORY
 from tests.triage.quick_platform import quick_platform
 
@@ -189,19 +189,19 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
             rule.follow(*promising(connection, path, tmp_path / ORDERED / path.name))
             for path in shards(tmp_path, SECOND.target)
         )
-        drop_beyond(connection, shards(tmp_path, SECOND.target), rule.looked)
-        name(connection, "looked", shards(tmp_path, SECOND.target))
+        name_looked_at(connection, "looked", shards(tmp_path, SECOND.target), rule.looked)
         looked = {row["id"] for row in rows_of(connection, "SELECT id FROM looked")}
         assert SIZE // 20 < len(looked) == rule.looked < SIZE
-        fewer = choose(connection, tmp_path, ground, silent(""))
+        fewer = choose(connection, tmp_path, ground, silent(""), rule.looked)
         (tmp_path / "less").mkdir()
-        counts = summarise(connection, tmp_path, tmp_path / "less", ground, fewer, 30).counts
+        counts = summarise(connection, tmp_path, tmp_path / "less", ground, fewer, 30, rule.looked).counts
     expected = review(
         platform, package_with(package, [query for query in queries if query.id in looked]), backend, silent("")
     )
     assert [item.verdict for item in fewer.chosen] == [
         verdict for verdict in expected.verdicts if verdict.decision.admits
     ]
+    assert counts.looked == len(looked)
     assert counts.unseen == SIZE - len(looked)
     assert counts.rows == summary.counts.rows
     assert counts.unseen_rows == sum(

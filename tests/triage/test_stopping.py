@@ -59,6 +59,14 @@ def test_one_that_waits_for_a_person_counts_and_what_it_offers_is_no_merit_again
     assert followed.looked == 4
 
 
+def test_one_without_a_classification_does_not_count_as_without_merit() -> None:
+    followed = rule(3)
+    assert not followed.follow([(0, None), (2, None)], 4)
+    assert not followed.follow([(4, query("q4", {"a": 0.95}, "it brings something")), (5, None)], 8)
+    assert followed.follow([], 12)
+    assert followed.looked == 9
+
+
 def test_what_is_wanted_is_what_a_query_of_that_alone_would_bring() -> None:
     followed = rule(None)
     assert followed.wants(["a"], 0.3)
