@@ -130,6 +130,11 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
         item.user_properties.append((PROCESSOR_SECONDS, round(sum(os.times()[:4]) - item.stash[BEGUN], 2)))
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than processors: for a quarter of their time tests wait for servers, browsers and commands."""
+    return (os.cpu_count() or 1) + 1
+
+
 NEW_OBJECTS: Final = 50_000
 """As many are made before garbage is looked for, as in a process of ``incumbent``."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +25,7 @@ from bot.text.secrets import redacted
 from bot.triage.near_duplicates import write_near
 from bot.triage.processes import REPRESENTATIVES
 from bot.triage.reading import TrafficRow
-from bot.triage.tables import emptied, name, rows_of, shards, write_query, write_rows
+from bot.triage.tables import emptied, in_shards, name, rows_of, rows_of_shard, shards, write_query, write_rows
 
 if TYPE_CHECKING:
     from datasketch import MinHash
@@ -61,8 +61,6 @@ _TASK: Final = 250
 _CHARACTERS: Final = 250_000
 """Characters of a task, without its last query: memory is bounded even if queries are long."""
 _TASKS: Final = 16
-_SHARDS: Final = 4
-"""Shards for each process at least: none has to wait long for the others at the end."""
 
 Batch = TypeVar("Batch")
 
@@ -281,7 +279,7 @@ def write_representatives(
     write_near(connection, work, found["texts"], found["last"], settings)
     folder = emptied(work / REPRESENTATIVES)
     # Nearly all texts may be representatives, and few: how many is known once they are written.
-    most = rows_of_shard(found["texts"], settings, processes)
+    most = rows_of_shard(found["texts"], settings.shard_rows, processes)
     for number, rows in enumerate(in_shards(_representatives(connection, work, found["texts"], progress), most)):
         write_rows(connection, folder / f"{number:06d}.parquet", COLUMNS, rows)
 
@@ -305,26 +303,6 @@ def _representatives(
             following = next(facts, None)
         if number % _CHUNK == 0 or number == texts:
             progress(number, texts)
-
-
-def rows_of_shard(rows: int, settings: TriageSettings, processes: int) -> int:
-    """How many of so many ``rows`` are in a shard: few enough for the ``processes`` to share the work."""
-    return min(settings.shard_rows, rows // (_SHARDS * processes) + 1)
-
-
-def in_shards(rows: Iterable[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:
-    """``rows`` in shards of ``most``, of fewer if their texts are long; one empty shard if there are none."""
-    found: list[dict[str, Any]] = []
-    characters = number = 0
-    for row in rows:
-        found.append(row)
-        characters += sum(map(len, row["turns"]))
-        if len(found) == most or characters > _TASKS * _CHARACTERS:
-            yield found
-            found, characters = [], 0
-            number += 1
-    if found or not number:
-        yield found
 
 
 def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:

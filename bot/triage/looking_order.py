@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.config import Curation, TriageSettings
 from bot.triage.classifying import Ground
-from bot.triage.gathering import in_shards, rows_of_shard
 from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND
-from bot.triage.tables import name, rows_of, shards, write_rows
+from bot.triage.tables import in_shards, name, rows_of, rows_of_shard, shards, write_rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -131,7 +130,7 @@ class LookingOrder:
             rows = self._round(self._candidates, wants)
             size = len(rows)
         paths: list[Path] = []
-        for shard in in_shards(rows, rows_of_shard(size, self._settings, self._processes)):
+        for shard in in_shards(rows, rows_of_shard(size, self._settings.shard_rows, self._processes)):
             # The first is there even if it is empty: the tables have its columns.
             if shard or number == 0:
                 paths.append(self._work / ORDERED / f"{number:06d}-{len(paths):06d}.parquet")

@@ -18,22 +18,17 @@ from bot.classifier.model import Backend
 from bot.pipeline.worker_pool import WorkerPool, worker_pool
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import ScoredQuery
 from bot.triage.classifying import (
     CLASSIFIED,
     ESTIMATED,
-    MERIT,
     Ground,
     Judge,
     Representative,
     classify_shard,
     estimate_shard,
-    known_items,
-    known_texts,
-    scored,
 )
 from bot.triage.cluster import RayCluster, judged_on
-from bot.triage.tables import PART, connected, name, row_count, rows_of, shards, write_rows
+from bot.triage.tables import PART, connected, name, row_count, rows_of, write_rows
 from bot.triage.work_folder import WEIGHTS
 
 if TYPE_CHECKING:
@@ -72,21 +67,6 @@ class TriageWorkers:
 
 FIRST: Final = Pass(source=REPRESENTATIVES, order="place", target="estimated", columns=ESTIMATED, judge=estimate_shard)
 SECOND: Final = Pass(source=ORDERED, order="position", target="classified", columns=CLASSIFIED, judge=classify_shard)
-
-
-def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Iterator[Representative]:
-    """Representatives with a text or an id that is on record for their agent."""
-    for agent, package in sorted(ground.packages.items()):
-        texts, items = known_texts(ground.platform, package), known_items(ground.platform, package)
-        if texts:
-            name(connection, "representatives", shards(work, REPRESENTATIVES))
-            query = (
-                "SELECT place AS position, place, id, agent, turns, exact + near AS weight FROM representatives "
-                "WHERE agent = ? AND (list_contains(?::VARCHAR[][], turns) OR list_contains(?::VARCHAR[], id)) "
-                "ORDER BY place"
-            )
-            for row in rows_of(connection, query, [agent, [list(text) for text in sorted(texts)], sorted(items)]):
-                yield Representative(**row | {"turns": tuple(row["turns"])})
 
 
 @contextmanager
@@ -245,36 +225,3 @@ def _is_complete(connection: DuckDBPyConnection, path: Path, which: Pass) -> boo
     name(connection, "shard", [path])
     (found,) = rows_of(connection, "SELECT count(shortfall) AS missing FROM shard")
     return not found["missing"]
-
-
-def promising(
-    connection: DuckDBPyConnection, classified: Path, ordered: Path
-) -> tuple[Iterator[tuple[int, ScoredQuery | None]], int]:
-    """Of a shard those with merit against R, by position, ``None`` where a classification is missing; and the position
-    after its last one.
-    """
-    name(connection, "shard_classified", [classified])
-    name(connection, "shard_ordered", [ordered])
-    (found,) = rows_of(connection, 'SELECT coalesce(max("position") + 1, 0) AS "end" FROM shard_ordered')
-    query = (
-        "SELECT c.*, o.turns FROM shard_classified c JOIN shard_ordered o USING (position) "
-        f"WHERE {MERIT} OR shortfall IS NOT NULL ORDER BY position"
-    )
-    rows = rows_of(connection, query)
-    queries = ((row["position"], None if row["shortfall"] else scored(row, row["turns"])) for row in rows)
-    return queries, found["end"]
-
-
-def name_looked_at(connection: DuckDBPyConnection, view: str, paths: Sequence[Path], looked: int | None) -> None:
-    """Define ``view`` as the rows of classified shards that count: at positions before ``looked``, if that is set.
-
-    What processes had begun beyond it may be there or not.
-    """
-    name(connection, view, paths, where="" if looked is None else f"position < {looked:d}")
-
-
-def missing(connection: DuckDBPyConnection, work: Path, looked: int | None, most: int) -> dict[str, str]:
-    """At most ``most`` representatives that could not be classified, and why."""
-    name_looked_at(connection, "classified", shards(work, SECOND.target), looked)
-    query = "SELECT id, shortfall FROM classified WHERE shortfall IS NOT NULL ORDER BY position LIMIT ?"
-    return {row["id"]: row["shortfall"] for row in rows_of(connection, query, [most])}

@@ -32,19 +32,9 @@ from bot.triage.gathering import (
 )
 from bot.triage.looking_order import LookingOrder, quick_config
 from bot.triage.outcome import TriageOutcome, render_eval_set, render_triage
-from bot.triage.processes import (
-    FIRST,
-    ORDERED,
-    REPRESENTATIVES,
-    SECOND,
-    TriageWorkers,
-    concerned,
-    make_pass,
-    missing,
-    pool_of,
-    promising,
-)
+from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND, TriageWorkers, make_pass, pool_of
 from bot.triage.reading import Position, TrafficColumns, read_rows, refuse_changed
+from bot.triage.shard_reading import concerned, missing, promising
 from bot.triage.shortlist import choose
 from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise

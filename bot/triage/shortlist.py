@@ -17,7 +17,8 @@ from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import Key
 from bot.rater.model import ScoredQuery
 from bot.triage.classifying import MERIT, Ground, scored, stored
-from bot.triage.processes import ORDERED, REPRESENTATIVES, SECOND, name_looked_at
+from bot.triage.processes import ORDERED, REPRESENTATIVES, SECOND
+from bot.triage.shard_reading import name_looked_at
 from bot.triage.tables import RowFiles, name, rows_of, shards, spill_folder
 
 if TYPE_CHECKING:

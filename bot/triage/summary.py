@@ -10,7 +10,8 @@ from pydantic import Field
 
 from bot.rater.profile import bits
 from bot.triage.classifying import MERIT, Ground
-from bot.triage.processes import FIRST, REPRESENTATIVES, SECOND, name_looked_at
+from bot.triage.processes import FIRST, REPRESENTATIVES, SECOND
+from bot.triage.shard_reading import name_looked_at
 from bot.triage.shortlist import Shortlist
 from bot.triage.tables import name, rows_of, shards, write_query, write_rows
 

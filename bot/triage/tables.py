@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 SPILL: Final = "spill-"
 PART: Final = ".part"
 _FETCHED: Final = 1_000
+_SHARDS: Final = 4
+"""Shards for each process at least: none has to wait long for the others at the end."""
+_CHARACTERS: Final = 4_000_000
+"""Characters of a shard, without its last query: memory is bounded even if queries are long."""
 _connections = itertools.count()
 
 
@@ -166,3 +170,23 @@ def emptied(folder: Path) -> Path:
     for path in folder.glob("*.parquet"):
         path.unlink()
     return folder
+
+
+def rows_of_shard(rows: int, most: int, processes: int) -> int:
+    """How many of so many ``rows`` are in a shard: ``most`` or so few that the ``processes`` share the work."""
+    return min(most, rows // (_SHARDS * processes) + 1)
+
+
+def in_shards(rows: Iterable[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:
+    """``rows`` in shards of ``most``, of fewer if their texts are long; one empty shard if there are none."""
+    found: list[dict[str, Any]] = []
+    characters = number = 0
+    for row in rows:
+        found.append(row)
+        characters += sum(map(len, row["turns"]))
+        if len(found) == most or characters > _CHARACTERS:
+            yield found
+            found, characters = [], 0
+            number += 1
+    if found or not number:
+        yield found

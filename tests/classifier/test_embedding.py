@@ -19,6 +19,7 @@ from bot.classifier.embedded.embedding import (
     RememberingEmbedder,
 )
 from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
+from bot.classifier.embedded.weights_file import WeightsFile
 
 pytestmark = pytest.mark.skipif(find_weights() is None, reason="the weights of the embeddings are not installed here")
 
@@ -29,6 +30,19 @@ LONG = '{"a":' * 400
 @pytest.fixture(scope="module")
 def embedder() -> E5Embedder:
     return E5Embedder(required_weights(SHIPPED_DIGEST))
+
+
+def test_weights_that_processes_share_give_the_same_bytes(
+    embedder: E5Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["Where is my parcel?", "Bitte storniere die Bestellung 12 und schreib mir, wenn es erledigt ist."]
+    own = embedder.embed(texts)
+    embedder.save(tmp_path)
+    shared = E5Embedder(required_weights(SHIPPED_DIGEST))
+    shared.use(tmp_path)
+    # The large matrices are read from nowhere else.
+    monkeypatch.delattr(WeightsFile, "matrix")
+    assert shared.embed(texts).tobytes() == own.tobytes()
 
 
 def test_of_a_text_of_many_tokens_the_beginning_is_read(embedder: E5Embedder) -> None:

@@ -30,6 +30,8 @@ from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY
 from tests.triage.quick_platform import quick_platform
 
+pytestmark = pytest.mark.exhaustive
+
 SWITCH = "INCUMBENT_RAY"
 AGENT = "examples/customers/northwind-tracker/tracker"
 T = TypeVar("T")

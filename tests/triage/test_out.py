@@ -23,17 +23,8 @@ from bot.triage import shortlist as module
 from bot.triage.classifying import Ground, package_with, settled_by
 from bot.triage.looking_order import LookingOrder
 from bot.triage.outcome import render_eval_set, render_triage
-from bot.triage.processes import (
-    FIRST,
-    ORDERED,
-    REPRESENTATIVES,
-    SECOND,
-    TriageWorkers,
-    concerned,
-    make_pass,
-    name_looked_at,
-    promising,
-)
+from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND, TriageWorkers, make_pass
+from bot.triage.shard_reading import concerned, name_looked_at, promising
 from bot.triage.shortlist import choose
 from bot.triage.stopping import StoppingRule
 from bot.triage.summary import summarise
