@@ -30,8 +30,6 @@ from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY
 from tests.triage.quick_platform import quick_platform
 
-pytestmark = pytest.mark.exhaustive
-
 SWITCH = "INCUMBENT_RAY"
 AGENT = "examples/customers/northwind-tracker/tracker"
 T = TypeVar("T")
@@ -169,6 +167,7 @@ def kill_node(raylet: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("root")
 def test_a_killed_command_and_then_a_killed_node_change_no_byte_of_what_one_machine_writes(nodes: Nodes) -> None:
     assert run("whole").returncode == 0
@@ -194,6 +193,7 @@ def test_a_killed_command_and_then_a_killed_node_change_no_byte_of_what_one_mach
     assert content(Path("out")) == content(Path("whole"))
 
 
+@pytest.mark.exhaustive
 def test_the_cluster_estimates_and_ends_where_one_machine_does(nodes: Nodes, root: Path) -> None:
     quick_platform(root, "{shard_rows: 10, round: 20, stop_after: 15, cluster_seconds: 120}", embeds=True)
     (root / "t.jsonl").write_text("\n".join(traffic().splitlines()[:80]), encoding="utf-8")
@@ -204,6 +204,7 @@ def test_the_cluster_estimates_and_ends_where_one_machine_does(nodes: Nodes, roo
     assert "were not looked at" in Path("there/report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.exhaustive
 def test_a_worker_with_other_code_is_refused_in_its_own_words(nodes: Nodes, root: Path) -> None:
     shutil.copytree(REPOSITORY / "bot", root / "changed/bot", ignore=shutil.ignore_patterns("__pycache__"))
     with (root / "changed/bot/rounding.py").open("a", encoding="utf-8") as file:
@@ -214,6 +215,7 @@ def test_a_worker_with_other_code_is_refused_in_its_own_words(nodes: Nodes, root
     assert not classified("out")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("nodes")
 def test_what_is_no_cluster_is_refused_within_the_time_that_is_configured(root: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
@@ -236,6 +238,7 @@ def test_an_address_is_that_of_a_head_or_auto(address: str) -> None:
         RayCluster(address=address, seconds=1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("nodes")
 def test_a_language_model_is_not_asked_from_a_cluster(root: Path) -> None:
     config = root / "config/curation.yaml"
@@ -247,6 +250,7 @@ def test_a_language_model_is_not_asked_from_a_cluster(root: Path) -> None:
     assert "leave --ray out" in ended.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_cluster_whose_head_dies_is_lost_within_the_time_that_is_configured(nodes: Nodes, root: Path) -> None:
     """The last of the module: nothing works afterwards."""
     quick_platform(root, settings(seconds=20))
