@@ -191,13 +191,10 @@ class Batching(Protocol):
         ...
 
 
-def is_batching(backend: Backend) -> bool:
-    """Whether ``backend`` asks in batches, whose answers come later."""
-    return isinstance(_inner(backend), Batching)
-
-
-def _inner(backend: Backend) -> Backend:
-    return backend.inner if isinstance(backend, RememberingBackend) else backend
+def batching(backend: Backend) -> Batching | None:
+    """``backend``, or the one that it remembers for, if that asks in batches, whose answers come later."""
+    inner = backend.inner if isinstance(backend, RememberingBackend) else backend
+    return inner if isinstance(inner, Batching) else None
 
 
 def through_batches(
@@ -208,8 +205,8 @@ def through_batches(
     With ``wait`` it is repeated until nothing is missing.  ``report`` receives the state of batches and their problems.
     A backend without batches works once.
     """
-    inner = _inner(backend)
-    if not isinstance(inner, Batching):
+    inner = batching(backend)
+    if inner is None:
         return work(), None
     pending: IncompleteError | None = None
     again = True

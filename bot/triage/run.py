@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.classifier.caching_backend import is_batching, through_batches
+from bot.classifier.caching_backend import batching, through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Progress, Stages
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
@@ -287,7 +287,7 @@ def _look(
         make_pass(SECOND, work.folder, every, ground, backend, workers, show, enough)
         before = rule.looked
         # What a batch will say decides what is looked at next.
-        if is_batching(backend) and missing(connection, work.folder, rule.looked, 1):
+        if batching(backend) is not None and missing(connection, work.folder, rule.looked, 1):
             return None
     return rule.looked if over else None
 
