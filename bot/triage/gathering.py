@@ -278,7 +278,7 @@ def write_representatives(
     progress(0, found["texts"])
     write_near(connection, work, found["texts"], found["last"], settings)
     folder = emptied(work / REPRESENTATIVES)
-    # Nearly all texts may be representatives, and few: how many is known once they are written.
+    # Nearly all of the texts may be representatives: how many are is known once they are written.
     most = rows_of_shard(found["texts"], settings.shard_rows, processes)
     for number, rows in enumerate(in_shards(_representatives(connection, work, found["texts"], progress), most)):
         write_rows(connection, folder / f"{number:06d}.parquet", COLUMNS, rows)

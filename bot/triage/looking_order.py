@@ -26,7 +26,7 @@ _ORDERED: Final = {
     "near": "BIGINT",
 }
 
-_COLUMNS: Final = "place, id, agent, turns, exact, near"
+_COLUMNS: Final = ", ".join(column for column in _ORDERED if column != "position")
 
 
 def quick_config(config: Curation) -> Curation | None:
@@ -46,9 +46,8 @@ Wants = Callable[[Sequence[str], float], bool]
 class Candidates:
     """The strongest representatives of each piece, ``each`` of a piece at most (pure).
 
-    ``rows`` are those of estimated shards.
-
-    Among equals the higher total goes first, then the earlier place.
+    ``rows`` are those of estimated shards.  Among equals the higher total goes first, then the earlier place.
+    ``taken`` are the places of those that are no candidates any more.
     """
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], each: int) -> None:
@@ -66,7 +65,7 @@ class Candidates:
             tuple(piece.split()): [(strength, -place) for strength, _, place in sorted(found)]
             for piece, found in sorted(strongest.items())
         }
-        self._taken: set[int] = set()
+        self.taken: set[int] = set()
 
     def take(self, most: int, wants: Wants) -> list[int]:
         """The places of the next ones, ``most`` at most: in turns the next one of each piece that is wanted.
@@ -79,13 +78,13 @@ class Candidates:
             for found in wanted:
                 if self._next(found) and len(places) < most:
                     places.append(found.pop()[1])
-                    self._taken.add(places[-1])
+                    self.taken.add(places[-1])
             wanted = [found for found in wanted if self._next(found)]
         return places
 
     def _next(self, found: list[tuple[float, int]]) -> bool:
         """Whether there is a next one in ``found``; what was taken for another piece is left out."""
-        while found and found[-1][1] in self._taken:
+        while found and found[-1][1] in self.taken:
             found.pop()
         return bool(found)
 
@@ -107,7 +106,6 @@ class LookingOrder:
         self._processes = processes
         self._rounds = 0
         self._written = 0
-        self._taken: set[int] = set()
         self._candidates: Candidates | None = None
         (work / ORDERED).mkdir(exist_ok=True)
         if estimated := shards(work, FIRST.target):
@@ -143,9 +141,9 @@ class LookingOrder:
     def _round(self, candidates: Candidates, wants: Wants) -> list[dict[str, Any]]:
         places = candidates.take(self._settings.round, wants)
         if not places:
-            others = (row["place"] for row in self._undecided("place, id") if row["place"] not in self._taken)
+            others = (row["place"] for row in self._undecided("place, id") if row["place"] not in candidates.taken)
             places = list(islice(others, self._settings.round))
-        self._taken.update(places)
+            candidates.taken.update(places)
         turns = {place: turn for turn, place in enumerate(places)}
         query = f"SELECT {_COLUMNS} FROM representatives WHERE place IN (SELECT unnest(?::BIGINT[]))"
         return sorted(rows_of(self._connection, query, [places]), key=lambda row: turns[row["place"]])

@@ -145,15 +145,13 @@ def summarise(
     name(connection, "signatures", [signatures])
     top = rows_of(connection, "SELECT signature, rows FROM signatures LIMIT ?", [shown])
     # Capabilities that occur together are counted once for all queries that cover the same ones.
-    grouped = (
-        "SELECT list_sort(competent) AS covered, sum(weight)::BIGINT AS rows, count(*) AS representatives, {} "
-        "FROM {} WHERE len(competent) > 0 GROUP BY 1"
-    )
-    asked = [grouped.format("0 AS estimated", "classified")]
+    grouped = "SELECT list_sort(competent) AS covered, {} FROM {} WHERE len(competent) > 0 GROUP BY 1"
+    counted = "sum(weight)::BIGINT AS rows, count(*) AS representatives, 0 AS estimated"
+    asked = [grouped.format(counted, "classified")]
     if paths := shards(work, FIRST.target):
         name(connection, "estimated", paths)
-        rest = grouped.format("0 AS none", "estimated ANTI JOIN classified USING (place)")
-        asked.append(f"SELECT covered, 0 AS rows, 0 AS representatives, rows AS estimated FROM ({rest})")
+        counted = "0 AS rows, 0 AS representatives, sum(weight)::BIGINT AS estimated"
+        asked.append(grouped.format(counted, "estimated ANTI JOIN classified USING (place)"))
     singles, doubles = _covered(ground, shortlist)
     traffic: dict[tuple[str, ...], list[int]] = {}
     for row in (row for query in asked for row in rows_of(connection, query)):

@@ -36,7 +36,8 @@ from bot.rater.model import ScoredQuery
 from bot.rater.profile import bits_of
 from bot.taxonomy.loading import load_taxonomy
 from bot.triage.classifying import Ground, Representative, classify_shard, package_with, scored
-from bot.triage.processes import ORDERED, SECOND
+from bot.triage.processes import ORDERED, REPRESENTATIVES, SECOND
+from bot.triage.shard_reading import name_looked_at
 from bot.triage.stopping import StoppingRule
 from bot.triage.tables import connected, name, rows_of, shards
 
@@ -79,19 +80,20 @@ def main(arguments: Sequence[str]) -> int:
         cost = measured(root, ["-m", "bot", "triage", str(rows), *options, "--json"])
         said = json.loads(cost.out)
         found = said["rows"] - said["texts"], said["texts"] - said["representatives"]
-        looked = said["representatives"] - said["settled"] - said["unseen"]
         print(f"{said['rows']:,} rows: {_shown(cost)}")
         print(f"exact duplicates: {found[0]:,} found of {exact:,}; near duplicates: {found[1]:,} found, {near:,} made")
-        print(f"{said['representatives']:,} representatives, {looked:,} looked at, {said['merit']:,} with merit")
+        print(
+            f"{said['representatives']:,} representatives, {said['looked']:,} looked at, {said['merit']:,} with merit"
+        )
         print(f"{said['judged']:,} judged, {len(said['shortlist']):,} chosen")
         if given.script:
             other = measured(root, [str(Path(__file__).with_name("triage_script.py")), str(traffic)])
             print(f"a script of a user: {_shown(other)}; {other.out.strip()}")
             print(f"ratio: {cost.processors / other.processors:.1f} of its processor seconds")
         if given.missed:
-            print(missed(root / "out.work", given.missed))
+            print(missed(root / "out.work", said["looked"], given.missed))
         if given.loss:
-            print("\n".join(lost(root / "out.work")))
+            print("\n".join(lost(root / "out.work", said["looked"])))
     return 0 if given.traffic or found[0] == exact else 1
 
 
@@ -116,26 +118,29 @@ def _ground() -> tuple[Ground, Backend]:
     return Ground(platform=platform, packages={agent.name: package}, identity=backend.identity), backend
 
 
-def _looked(work: Path) -> list[ScoredQuery]:
-    """What was looked at, in its order."""
+def _looked(work: Path, count: int) -> list[ScoredQuery]:
+    """What was looked at, in its order: so many."""
     with connected(work, 256) as connection:
         name(connection, "ordered", shards(work, ORDERED))
-        name(connection, "classified", shards(work, SECOND.target))
+        name_looked_at(connection, "classified", shards(work, SECOND.target), count)
         joined = "SELECT c.*, o.turns FROM classified c JOIN ordered o USING (position) ORDER BY position"
         return [scored(row, row["turns"]) for row in rows_of(connection, joined)]
 
 
-def missed(work: Path, size: int) -> str:
-    """How many of ``size`` representatives that were not looked at would have brought something."""
+def missed(work: Path, count: int, size: int) -> str:
+    """How many of ``size`` representatives would have brought something, of those beyond the first ``count``."""
     ground, backend = _ground()
-    looked = _looked(work)
+    looked = _looked(work, count)
     rule = StoppingRule(ground.live(), ground.platform.config, None)
     rule.follow(enumerate(looked), len(looked))
     with connected(work, 256) as connection:
-        name(connection, "ordered", shards(work, ORDERED))
-        unseen = "SELECT position, place, id, agent, turns, exact + near AS weight FROM ordered WHERE position >= ?"
-        found = rows_of(connection, f"{unseen} ORDER BY position", [len(looked)])
-        rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in found]
+        name(connection, "representatives", shards(work, REPRESENTATIVES))
+        name_looked_at(connection, "classified", shards(work, SECOND.target), count)
+        unseen = (
+            "SELECT place AS position, place, id, agent, turns, exact + near AS weight "
+            "FROM representatives ANTI JOIN classified USING (place) ORDER BY place"
+        )
+        rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in rows_of(connection, unseen)]
     sample = random.Random(6).sample(rows, min(size, len(rows)))
     turns = {row.id: row.turns for row in sample}
     rated = classify_shard(sample, ground, ground.live(), backend)
@@ -143,10 +148,10 @@ def missed(work: Path, size: int) -> str:
     return f"of {len(sample):,} of {len(rows):,} that were not looked at, {brought:,} would have brought something"
 
 
-def lost(work: Path) -> Iterator[str]:
+def lost(work: Path, count: int) -> Iterator[str]:
     """What several values of ``triage.stop_after`` find of all that R lacks and the traffic has."""
     ground, _ = _ground()
-    looked = _looked(work)
+    looked = _looked(work, count)
     whole = _brought(looked, ground)
     yield f"looking at all {len(looked):,} brings {whole:,} capabilities and combinations"
     for most in STOPS:
