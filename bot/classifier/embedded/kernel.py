@@ -62,8 +62,8 @@ CUES_ALONE: Final = 0.03
 PER_TERM: Final = 45
 """How many steps a unit of a product of two terms counts: lexical similarity is 0.7 for the same text."""
 
-FREQUENT: Final = 1024
-"""How many of the most frequent terms :func:`gram` multiplies apart from the others; it decides on the time alone."""
+FREQUENT: Final = 512
+"""How many of the most frequent terms are multiplied apart from the others; it decides on time and memory alone."""
 
 _CUE_VALUES: Final = np.array([0.0, 10.0, 12.0, 14.0], np.float32)
 _CUE_UNIT: Final = 10.0
@@ -78,38 +78,45 @@ _AT_ONCE: Final = 96
 
 
 @dataclass(frozen=True)
-class Holders:
-    """The queries by the terms that they have: of each term, where in ``queries`` (ascending) and ``values`` they are.
+class Terms:
+    """The terms of queries, ready to be multiplied with those of others.
 
-    ``kept`` says of which terms.
+    Most queries have some of the most frequent terms: ``common`` has a row for each query and a column for each of
+    these, ``columns`` the column of each term (-1: none).  Of each other term ``starts`` says where in ``queries``
+    (ascending) and ``values`` the queries are that have it.
     """
 
-    size: int
+    columns: NDArray[np.intp]
+    common: Singles
     starts: NDArray[np.intp]
     queries: NDArray[np.int32]
     values: NDArray[np.uint8]
 
     @staticmethod
-    def of(rows: Rows, kept: NDArray[np.bool_] | None = None) -> Holders:
-        """Those of ``rows``, of the terms that are ``kept`` or of all."""
-        owners = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.ends))
-        places, values = rows.places, rows.values
-        if kept is not None:
-            chosen = kept[places]
-            owners, places, values = owners[chosen], places[chosen], values[chosen]
+    def of(rows: Rows) -> Terms:
+        """Those of ``rows``."""
+        order = np.argsort(-np.bincount(rows.places, minlength=2 * BUCKETS), kind="stable")
+        columns = np.full(2 * BUCKETS, -1)
+        columns[order[:FREQUENT]] = np.arange(FREQUENT)
+        rare = columns[rows.places] < 0
+        owners = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.ends))[rare]
+        places, values = rows.places[rare], rows.values[rare]
         order = np.argsort(places, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=2 * BUCKETS))])
-        return Holders(len(rows), starts, owners[order], values[order])
+        return Terms(columns, _common(rows, columns), starts, owners[order], values[order])
 
-    def before(self, end: int) -> Holders:
+    def __len__(self) -> int:
+        return len(self.common)
+
+    def before(self, end: int) -> Terms:
         """Those of the first ``end`` queries."""
         chosen = self.queries < end
         counts = np.concatenate([[0], np.cumsum(chosen)])
-        return Holders(end, counts[self.starts], self.queries[chosen], self.values[chosen])
+        return Terms(self.columns, self.common[:end], counts[self.starts], self.queries[chosen], self.values[chosen])
 
     def products(self, queries: Rows) -> Doubles:
-        """The scalar products of the terms of ``queries`` (rows) and of those held (columns)."""
-        found = np.zeros((len(queries), self.size))
+        """The scalar products of the terms of ``queries`` (rows) and of these (columns)."""
+        found = (_common(queries, self.columns) @ self.common.T).astype(np.float64)
         for number, (start, end) in enumerate(pairwise(queries.ends.tolist())):
             places, values = queries.places[start:end], queries.values[start:end]
             starts, ends = self.starts[places], self.starts[places + np.uint16(1)]
@@ -119,8 +126,17 @@ class Holders:
                 holders = np.concatenate([self.queries[each] for each in ranges])
                 weights = np.concatenate([self.values[each] for each in ranges]).astype(np.float64)
                 weights *= np.repeat(values[held], (ends - starts)[held])
-                found[number] = np.bincount(holders, weights=weights, minlength=self.size)
+                found[number] += np.bincount(holders, weights=weights, minlength=len(self))
         return found
+
+
+def _common(rows: Rows, columns: NDArray[np.intp]) -> Singles:
+    """The values of those terms of ``rows`` that have one of the ``columns``."""
+    found = np.zeros((len(rows), FREQUENT), np.float32)
+    owners = np.repeat(np.arange(len(rows)), np.diff(rows.ends))
+    chosen = columns[rows.places] >= 0
+    found[owners[chosen], columns[rows.places[chosen]]] = rows.values[chosen]
+    return found
 
 
 @dataclass(frozen=True)
@@ -128,26 +144,26 @@ class ReferenceQueries:
     """The queries that others are compared with, ready for that.
 
     Each of ``blocks`` is single-precision rows for squared distances (:func:`_from_distances`), and what a unit of such
-    a distance counts; ``holders`` has their terms.
+    a distance counts.
     """
 
     blocks: tuple[tuple[Singles, float], ...]
-    holders: Holders
+    terms: Terms
 
     @staticmethod
     def of(rows: Rows) -> ReferenceQueries:
         """``rows`` of at least one query."""
-        return ReferenceQueries(_reference_blocks(rows), Holders.of(rows))
+        return ReferenceQueries(_reference_blocks(rows), Terms.of(rows))
 
     def similarities(self, queries: Rows) -> Doubles:
         """k between each of ``queries`` (rows) and each of the reference's (columns), in steps.
 
         A query has the same bits whatever is beside it.
         """
-        found = self.holders.products(queries)
+        found = self.terms.products(queries)
         found *= PER_TERM
         own = _query_blocks(queries)
-        for span in spans(self.holders.size, max(TILE, _IN_CACHE // len(queries))):
+        for span in spans(len(self.terms), max(TILE, _IN_CACHE // len(queries))):
             found[:, span] += _closeness(own, self.blocks, span)
         return found
 
@@ -161,25 +177,16 @@ def empty_tiles(size: int) -> Iterator[list[Singles]]:
 def gram(rows: Rows) -> Iterator[list[Singles]]:
     """k between all pairs of ``rows``, as tiles: of one row of tiles after the other those up to the diagonal."""
     own, blocks = _query_blocks(rows), _reference_blocks(rows)
-    order = np.argsort(-np.bincount(rows.places, minlength=2 * BUCKETS), kind="stable")
-    common = np.zeros((len(rows), FREQUENT), np.float32)
-    column = np.full(2 * BUCKETS, -1)
-    column[order[:FREQUENT]] = np.arange(FREQUENT)
-    owners = np.repeat(np.arange(len(rows)), np.diff(rows.ends))
-    chosen = column[rows.places] >= 0
-    common[owners[chosen], column[rows.places[chosen]]] = rows.values[chosen]
-    rare = Holders.of(rows, column < 0)
+    terms = Terms.of(rows)
     for found, one in zip(empty_tiles(len(rows)), spans(len(rows)), strict=True):
-        held = rare.before(one.stop)
+        earlier = terms.before(one.stop)
 
-        def fill(inner: slice, found: list[Singles] = found, start: int = one.start, held: Holders = held) -> None:
+        def fill(inner: slice, found: list[Singles] = found, start: int = one.start, earlier: Terms = earlier) -> None:
             part = slice(start + inner.start, start + inner.stop)
-            terms = held.products(rows.between(part))
+            products = earlier.products(rows.between(part))
             mine = [block[part] for block in own]
             for tile, other in zip(found, spans(len(rows)), strict=False):
-                k = (common[part] @ common[other].T).astype(np.float64)
-                k += terms[:, other]
-                k *= PER_TERM
+                k = products[:, other] * PER_TERM
                 k += _closeness(mine, blocks, other)
                 k /= STEPS
                 tile[inner] = k
