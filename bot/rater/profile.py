@@ -171,7 +171,7 @@ class Capabilities:
         self.fills = config.options.fill_floor
         self._trial = config.trial
         # Combinable capabilities: all for strength 1, else all but base.
-        self._combining = sum(
+        self.combining = sum(
             1 << index for index, name in enumerate(self.names) if self.novelty == 1 or name not in config.base
         )
         self.named: Callable[[int], tuple[str, ...]] = lru_cache(maxsize=None)(self._named)
@@ -242,7 +242,7 @@ class Capabilities:
 
     def combinable(self, mask: int) -> int:
         """The combinable capabilities of ``mask``."""
-        return mask if self._whole else mask & self._combining
+        return mask if self._whole else mask & self.combining
 
     def carried(self, profile: Profile) -> frozenset[int]:
         """Every combination that ``profile`` carries, also smaller ones of other queries."""

@@ -43,7 +43,9 @@ from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
+from bot.rater.expected_detection import ExpectedDetection
 from bot.rater.model import RatedEntry, ScoredQuery
+from bot.rater.profile import Capabilities
 from bot.rater.similarity import similarity_matrix
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
@@ -80,7 +82,7 @@ def main(quick: bool = False) -> int:
     """Measure every promise, or if ``quick`` those that need no fitted classifier; returns the exit code."""
     config = load_config(WorkingTree(REPOSITORY), None)
     print(f"ratios of the least seconds of a processor, of {ROUNDS} rounds or more in which both sides ran in turn\n")
-    kept = [*consolidating(config), growth(config), *opening(quick), starting()]
+    kept = [*consolidating(config), growth(config), detecting(config), *opening(quick), starting()]
     kept.append(ledger.measure(ledger.QUERIES // 10 if quick else ledger.QUERIES))
     if not quick:
         kept += [consolidated(config, 1_000, 10_000, 1.2), waiting(config), explaining(config)]
@@ -115,6 +117,35 @@ def growth(config: Curation) -> bool:
         2.4,
         lambda: run_cycle(large, residents, config),
         lambda: run_cycle(small, residents, config),
+    )
+
+
+def detecting(config: Curation) -> bool:
+    """What each of 100,000 queries adds to a set of 1,000 entries, what each entry takes away, and D.
+
+    The yardstick multiplies for each query all pairs of scores with one number a pair, and adds them up.
+    """
+    capabilities = Capabilities([f"capability-{number:02d}" for number in range(CAPABILITIES)], config)
+    residents = [capabilities.profile(each.id, (), each.scores) for each in _set(1_000)]
+    queries = [capabilities.profile(each.id, (), each.scores) for each in _queries(10_000)] * 10
+    scores = np.zeros((len(queries), CAPABILITIES))
+    for row, query in zip(scores, queries, strict=True):
+        row[list(query.places)] = query.values
+    pairs = np.ones((CAPABILITIES, CAPABILITIES))
+
+    def detect() -> None:
+        detection = ExpectedDetection(residents, capabilities, 0.3)
+        for query in queries:
+            detection.gain(query)
+        for resident in residents:
+            detection.loss(resident)
+        detection.share(2, [*residents, *queries])
+
+    return compared(
+        "expected detection of 1,000 entries and 100,000 queries over the bare products of all their pairs of scores",
+        8.0,
+        detect,
+        lambda: np.einsum("qa,ab,qb->q", scores, pairs, scores),
     )
 
 

@@ -32,11 +32,11 @@ def test_what_stays_above_its_bound_is_broken(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.startswith("BROKEN")
 
 
-@pytest.mark.parametrize("broken", [None, "consolidating", "growth", "opening", "starting", "ledger"])
+@pytest.mark.parametrize("broken", [None, "consolidating", "growth", "detecting", "opening", "starting", "ledger"])
 def test_the_quick_bench_fails_on_whatever_is_broken(broken: str | None, monkeypatch: Any) -> None:
     for name in ("consolidating", "opening"):
         monkeypatch.setattr(bench, name, lambda _, kept=name != broken: [True, kept])
-    for name in ("growth", "starting"):
+    for name in ("growth", "detecting", "starting"):
         monkeypatch.setattr(bench, name, lambda *_, kept=name != broken: kept)
     monkeypatch.setattr(ledger, "measure", lambda _: broken != "ledger")
     assert bench.main(quick=True) == (0 if broken is None else 1)
