@@ -297,6 +297,10 @@ class Options(FileModel):
         description="whether a champion that flaps in release runs is not pinned, but the best entry that does not "
         "flap; `false` (paper): the champion is, whatever runs show",
     )
+    flakiness: Share = Field(
+        default=default("options.flakiness"),
+        description="chance that one run of a test shows a fault of what it exercises; it orders suggestions, no verdict",
+    )
 
 
 _EMBEDDING: Final = ("classifier", "embedded", "embedding")
