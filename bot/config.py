@@ -299,7 +299,7 @@ class Options(FileModel):
     )
     flakiness: Share = Field(
         default=default("options.flakiness"),
-        description="chance that one run of a test shows a fault of what it exercises; it orders suggestions, no verdict",
+        description="chance that one run of a test shows a fault of what it exercises; it orders suggestions alone",
     )
 
 

@@ -115,7 +115,7 @@ def lost_since(tombstone: Tombstone, known: RegressionSet, taxonomy: Taxonomy, c
 class Loss:
     """What R would lose if ``id``, which cannot leave safely, left in the place of the waiting query ``admit``.
 
-    ``capabilities`` would fall below their floor or lose their champion.  No other entry carries ``combinations``.
+    ``capabilities`` would fall below their floor.  No other entry carries ``combinations``.
     """
 
     admit: str
@@ -134,40 +134,31 @@ def least_loss(
 ) -> tuple[Loss, ...]:
     """For each of the ``waiting`` queries the resident with which R would lose least once the query is in.
 
-    That is the fewest capabilities, then the fewest combinations, then the lowest scores.  Residents that a person
-    pinned are left out, and so are ``stale`` ones, whose loss is unknown, and those whose eviction people
-    ``refused`` (digests of grounds).  Queries that would add nothing to R are left out: no entry should leave for them.
+    That is the one of smallest ΔD, among those that are no sole competent coverer if there are any (semantics, section
+    7).  Pinned residents are left out, and so are ``stale`` ones, whose loss is unknown, and those whose eviction
+    people ``refused`` (digests of grounds).  Queries that would add nothing to R are left out:
+    no entry should leave for them.
     """
     without_refused = SafeRemovals(residents, config, taxonomy_major, (), stale)
     without_refused.choose(refused)
     names = {name for query in waiting for name in query.scores}
     # Nothing is chosen here: the losses are those of the whole R.
     removals = SafeRemovals(residents, config, taxonomy_major, (), stale, names)
-    named, totals = removals.live.capabilities.named, {member.id: member.total for member in removals.live.members}
+    named = removals.live.capabilities.named
     found = []
     for query in waiting:
         newcomer = removals.arriving(query)
         if removals.adds_nothing(newcomer):
             continue
-        losses = removals.losses(newcomer)
-        losses = {id: lost for id, lost in losses.items() if id not in without_refused.withheld}
-        if losses:
-            id = min(
-                losses,
-                key=lambda id: (
-                    losses[id].capabilities.bit_count(),
-                    len(losses[id].combinations),
-                    totals[id],
-                    id,
-                ),
-            )
-            lost = losses[id]
-            found.append(
-                Loss(
-                    admit=query.id,
-                    id=id,
-                    capabilities=named(lost.capabilities),
-                    combinations=tuple(sorted(map(named, lost.combinations))),
+        for id, lost in removals.losses(newcomer).items():
+            if id not in without_refused.withheld:
+                found.append(
+                    Loss(
+                        admit=query.id,
+                        id=id,
+                        capabilities=named(lost.capabilities),
+                        combinations=tuple(sorted(map(named, lost.combinations))),
+                    )
                 )
-            )
+                break
     return tuple(found)

@@ -17,15 +17,15 @@ from pydantic import Field
 from bot.config import Curation
 from bot.curator.roles import EvictionKind, Grounds, Roles, roles_in, title_holders
 from bot.rater.contextualizer import LiveSet, outranks
+from bot.rater.expected_detection import ExpectedDetection
 from bot.rater.model import RatedEntry
 from bot.rater.profile import Profile, bits
 
 
 class Obstacles(NamedTuple):
-    """What R would lose with an entry, as masks.
+    """What R would lose with an entry, champions aside, as masks.
 
-    ``capabilities`` would fall below their floor or lose their champion, at or above the bar.  No other entry
-    carries ``combinations``.
+    ``capabilities`` would fall below their floor.  No other entry carries ``combinations``.
     """
 
     capabilities: int
@@ -81,8 +81,11 @@ class SafeRemovals:
         for index, champion in enumerate(self._holders):
             if champion is not None and champion.caps >> index & 1:
                 self._titles[champion.id] += 1 << index
-        movable = [resident for resident in residents if resident.pin is None and resident.id not in stale]
-        self._movable = sorted(movable, key=lambda item: self._order(item, self._profiles[item.id], frozenset()))
+        self._flakiness = config.options.flakiness
+        # R with the swaps applied.
+        self._present = list(self.live.members)
+        self._movable = [resident for resident in residents if resident.pin is None and resident.id not in stale]
+        self._weigh()
         # Residents that one newcomer may free, and what keeps each.
         self._nearly_free: list[tuple[str, Obstacles]] | None = None
 
@@ -107,11 +110,6 @@ class SafeRemovals:
             else:
                 self.chosen[resident.id] = grounds[0]
                 self._kept.lose(profile, displacers)
-
-    @property
-    def costs(self) -> Mapping[str, float]:
-        """Resident that could be moved → the cost of its set-up."""
-        return {resident.id: resident.setup_cost for resident in self._movable}
 
     def remaining(self, id: str) -> Mapping[str, int]:
         """Competent capability of the resident ``id`` → its coverers once all that was chosen left."""
@@ -158,7 +156,13 @@ class SafeRemovals:
             )
         ]
         candidates.append((newcomer.entry, newcomer.profile))
-        candidates.sort(key=lambda item: self._order(item[0], item[1], newcomer.displaces))
+        gain = self._detection.gain(newcomer.profile)
+
+        def order(item: tuple[RatedEntry, Profile]) -> tuple[bool, bool, float, float, int, str]:
+            loss = gain if item[0] is newcomer.entry else self._losses[item[0].id]
+            return self._order(*item, loss, newcomer.displaces)
+
+        candidates.sort(key=order)
         found: dict[str, Grounds] = {}
         for resident, profile in candidates:
             if resident is newcomer.entry:
@@ -173,7 +177,7 @@ class SafeRemovals:
                     kept.lose(profile, displacers)
         return found
 
-    def swap(self, newcomer: Newcomer, leaving: Iterable[str]) -> None:
+    def swap(self, newcomer: Newcomer, leaving: Collection[str]) -> None:
         """Choose a swap: the newcomer enters and the residents ``leaving`` leave, or none of it happens."""
         self._nearly_free = None
         gone = [self._profiles[id] for id in leaving]
@@ -181,6 +185,19 @@ class SafeRemovals:
             displaced = profile.id in newcomer.displaces
             self._kept.lose(profile, () if displaced else self._displacers(profile.id, self._kept))
         self._kept.make_good(newcomer, gone)
+        self._present = [member for member in self._present if member not in gone] + [newcomer.profile]
+        self._movable = [resident for resident in self._movable if resident.id not in leaving]
+        self._weigh()
+
+    def exchange(self, newcomer: Newcomer, leaving: Iterable[str]) -> float:
+        """ΔD of a swap of the newcomer for the residents ``leaving``, with the swaps chosen so far applied."""
+        return self._detection.exchange([newcomer.profile], [self._profiles[id] for id in leaving])
+
+    def _weigh(self) -> None:
+        """Put the residents that may leave in order, by what R with the swaps applied would lose with each."""
+        self._detection = ExpectedDetection(self._present, self.live.capabilities, self._flakiness)
+        self._losses = {item.id: self._detection.loss(self._profiles[item.id]) for item in self._movable}
+        self._movable.sort(key=lambda item: self._order(item, self._profiles[item.id], self._losses[item.id]))
 
     def _may_free_any(self, newcomer: Newcomer) -> bool:
         """Whether the newcomer by itself removes all obstacles of a resident; a quick test, since most remove none."""
@@ -214,23 +231,30 @@ class SafeRemovals:
         return newcomer.entry.pin is None and self._may_leave(newcomer.profile, kept, False, newcomer)
 
     def losses(self, newcomer: Newcomer) -> Mapping[str, Obstacles]:
-        """Resident that could be moved → what R would lose with it once the newcomer is in."""
+        """Resident that is not pinned → what R would lose with it once the newcomer is in; the least loss first.
+
+        Sole competent coverers of a capability come after all others.  Of each kind the smallest ΔD comes first.
+        """
         kept = self._kept.with_newcomer(newcomer)
-        found = {}
+        present = [*self._present, newcomer.profile]
+        detection = ExpectedDetection(present, self.live.capabilities, self._flakiness)
+        found = []
         for resident in self._movable:
-            obstacles = kept.obstacles(self._profiles[resident.id])
-            titles = self._titles[resident.id] & ~newcomer.beats
-            found[resident.id] = obstacles._replace(capabilities=obstacles.capabilities | titles)
-        return found
+            profile = self._profiles[resident.id]
+            if not self._titles[resident.id] & ~newcomer.beats:
+                is_sole = any(kept.coverers[index] == 1 for index in bits(profile.caps))
+                rank = (is_sole, detection.loss(profile), profile.total, profile.rank)
+                found.append((rank, resident.id, kept.obstacles(profile)))
+        return {id: obstacles for _, id, obstacles in sorted(found)}
 
     def _order(
-        self, entry: RatedEntry, profile: Profile, displaced: Collection[str]
+        self, entry: RatedEntry, profile: Profile, loss: float, displaced: Collection[str] = ()
     ) -> tuple[bool, bool, float, float, int, str]:
-        """The order of candidates; ``displaced`` are those that a newcomer displaces."""
+        """The order of candidates; ``loss`` is the ΔD of each, ``displaced`` are those that a newcomer displaces."""
         return (
             entry.id not in self._open,
             entry.id not in self.roles.displaced and entry.id not in displaced,
-            -entry.setup_cost,
+            loss,
             profile.total,
             len(self._profiles) if profile.rank < 0 else profile.rank,
             entry.id,

@@ -4,8 +4,7 @@ Any subset of the suggestions made at one time, confirmed in any order, leaves e
 intact.  The exception are entries whose source is gone: the person who confirms weighs what is lost.
 
 In a swap or a repack one query enters in the place of the entries that it frees.  A swap is for a query that waits at
-the ceiling.  A repack looks back at a query that was excluded once, and that could now do the work of several entries,
-or the same work at a lower cost.
+the ceiling.  A repack looks back at a query that was excluded once, and that could now do the work of several entries.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum
 from types import MappingProxyType
 
 from pydantic import JsonValue
@@ -24,13 +22,12 @@ from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted
-from bot.curator.prune import Newcomer, SafeRemovals, Suggestion
+from bot.curator.prune import SafeRemovals, Suggestion
 from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles
 from bot.curator.staging import AuditStamp, Staging, entering, queued
 from bot.curator.store import RegressionSet
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
-from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +95,7 @@ def suggest(
 
     excess = len(residents) - config.ceiling
     able = earning(known, residents, taxonomy, config) if known.waiting and excess >= 0 else ()
-    # A swap that is open stays, even if others came to the waitlist since.
-    waiting = sorted(able, key=lambda entry: entry.id not in open_suggestions)
-    newcomers = newcomers_of(waiting, known, taxonomy)
+    newcomers = newcomers_of(able, known, taxonomy)
     looked_back = _comparable(archived, known, taxonomy)
     names = {name for query in looked_back for name in query.scores}
     names |= {name for newcomer in newcomers.values() for name in newcomer.scores}
@@ -117,10 +112,12 @@ def suggest(
             holding.add(digest)
         return digest not in refused
 
-    chosen = choose_swaps(
-        [*newcomers.values()], removals, excess, lambda admit, freed: may_enter(known.waiting[admit], freed)
-    )
-    swaps = {newcomer.id: freed for newcomer, freed in chosen}
+    swaps: dict[str, Freed] = {}
+    for is_open in (True, False):
+        # A swap that is open stays, even if others came to the waitlist since.
+        line = [query for query in newcomers.values() if (query.id in open_suggestions) is is_open]
+        chosen = choose_swaps(line, removals, excess, lambda admit, freed: may_enter(known.waiting[admit], freed))
+        swaps |= {query.id: freed for query, freed in chosen}
     verdicts: dict[str, Verdict] = {}
 
     def may_repack(admit: str, freed: Freed) -> bool:
@@ -139,7 +136,7 @@ def suggest(
             some, removals, most - len(repacks), may_repack, lambda admit, freed: not may_enter(archived[admit], freed)
         )
         repacks |= {query.id: freed for query, freed in found}
-    entries = {entry.id: entry for entry in waiting}
+    entries = {entry.id: entry for entry in able}
     entries |= {id: entering(archived[id], verdicts[id]) for id in repacks}
     freed_by = {**swaps, **repacks}
     leaving = {*gone, *removals.chosen, *(id for freed in freed_by.values() for id in freed)}
@@ -283,22 +280,22 @@ def choose_repacks(
 ) -> Iterator[tuple[RatedEntry, Freed]]:
     """At most ``most`` repacks by ``archived`` queries, each with what it frees; all are safe with the ``removals``.
 
-    A query must free two entries, or one whose set-up costs more than its own.  What saves most comes first: by cost
-    freed minus cost needed, then by the number of entries, then by id.  Each is derived with the earlier ones applied.
-    ``allowed`` decides whether a repack may be suggested.  One that people ``refused`` is not made with less either,
-    once others are applied.
+    A query must free two entries.  The most entries come first, then the greatest ΔD of the exchange, the lowest cost
+    of the query's set-up, and the smallest id.  Each is derived with the earlier ones applied.  ``allowed`` decides
+    whether a repack may be suggested.  One that people ``refused`` is not made with less either, once others are
+    applied.
     """
     newcomers = [removals.arriving(query) for query in sorted(archived, key=lambda query: query.id)]
-    costs = removals.costs
     for _ in range(most):
         found = [(newcomer, freed) for newcomer in newcomers if (freed := removals.freed(newcomer))]
         held = {newcomer.entry.id for newcomer, freed in found if refused(newcomer.entry.id, freed)}
         newcomers = [newcomer for newcomer in newcomers if newcomer.entry.id not in held]
-        found = [item for item in found if item[0].entry.id not in held]
-        ranked = sorted(found, key=lambda item: (-_saving(item[0], item[1], costs), -len(item[1])))
+        ranked = sorted(
+            [item for item in found if item[0].entry.id not in held and len(item[1]) > 1],
+            key=lambda item: (-len(item[1]), -removals.exchange(*item), item[0].entry.setup_cost),
+        )
         for newcomer, freed in ranked:
-            saves = len(freed) > 1 or _saving(newcomer, freed, costs) > 0
-            if saves and allowed(newcomer.entry.id, freed):
+            if allowed(newcomer.entry.id, freed):
                 break
         else:
             return
@@ -307,25 +304,29 @@ def choose_repacks(
         yield newcomer.entry, freed
 
 
-def _saving(newcomer: Newcomer, freed: Freed, costs: Mapping[str, float]) -> float:
-    """The cost freed minus the cost needed."""
-    return rounded(fsum(costs[id] for id in freed) - newcomer.entry.setup_cost)
-
-
 def choose_swaps(
     waiting: Sequence[RatedEntry],
     removals: SafeRemovals,
     excess: int,
     allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
 ) -> Iterator[tuple[RatedEntry, Freed]]:
-    """The swaps for ``waiting`` queries, in this order, each with what it frees; all are safe with the ``removals``.
+    """The swaps for ``waiting`` queries, each with what it frees; all are safe with the ``removals``.
 
-    ``excess`` is by how many entries R exceeds its ceiling: no swap may leave it above.  ``allowed`` decides whether a
-    swap may be suggested.  Those that are go into ``removals``.
+    The greatest ΔD of the exchange comes first, then the order of ``waiting``.  Each is derived with the earlier ones
+    applied, and goes into ``removals``.  ``excess`` is by how many entries R exceeds its ceiling: no swap may leave it
+    above.  ``allowed`` decides whether a swap may be suggested.  One that may not is not made with less either.
     """
-    for query in waiting:
-        newcomer = removals.arriving(query)
-        freed = removals.freed(newcomer)
-        if freed and len(freed) > excess and allowed(query.id, freed):
-            removals.swap(newcomer, freed)
-            yield query, freed
+    newcomers = [removals.arriving(query) for query in waiting]
+    while True:
+        found = [
+            (newcomer, freed) for newcomer in newcomers if (freed := removals.freed(newcomer)) and len(freed) > excess
+        ]
+        held = [newcomer for newcomer, freed in found if not allowed(newcomer.entry.id, freed)]
+        newcomers = [newcomer for newcomer in newcomers if newcomer not in held]
+        found = [item for item in found if item[0] not in held]
+        if not found:
+            return
+        newcomer, freed = max(found, key=lambda item: removals.exchange(*item))
+        removals.swap(newcomer, freed)
+        newcomers.remove(newcomer)
+        yield newcomer.entry, freed

@@ -497,7 +497,7 @@ def _swaps(
 ) -> tuple[Swap, ...]:
     """Swaps against R after the admissions, for the new queries that wait.
 
-    Entries of the waitlist have the first choice, without the queries' ``own`` ones.
+    Entries of the waitlist, without the queries' ``own`` ones, take part: of equal swaps theirs comes first.
     """
     if not plan.waiting_for_slot:
         return ()

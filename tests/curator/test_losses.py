@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -120,16 +121,14 @@ def test_of_scores_that_are_comparable_no_more_nobody_knows() -> None:
     assert [item.capability for item in found.shortages] == ["a", "b"]
 
 
-def test_least_loss_counts_what_the_newcomer_brings() -> None:
+def test_pinned_residents_are_never_named_unless_the_newcomer_beats_them() -> None:
     residents = [
         resident("wide", {"a": 0.9, "b": 0.9}),
         resident("lone", {"c": 0.9}),
         resident("kept", {"a": 0.5}, pin="audit"),
     ]
     config = make_config(redundancy_floor=1)
-    query = resident("q", {"d": 0.9})
-    lone = Loss(admit="q", id="lone", capabilities=("c",), combinations=(("c",),))
-    assert least_loss([query], residents, config, 1) == (lone,)
+    assert least_loss([resident("q", {"d": 0.9})], residents, config, 1) == ()
     query = resident("q", {"a": 0.95, "b": 0.95})
     wide = Loss(admit="q", id="wide", capabilities=(), combinations=())
     assert least_loss([query], residents, config, 1) == (wide,)
@@ -142,15 +141,20 @@ BESTS = [resident("best-a", {"a": 0.95}), resident("best-b", {"b": 0.95})]
 @pytest.mark.parametrize(
     ("residents", "stale", "named"),
     [
-        ([resident("wide", {"a": 0.6, "b": 0.6}), resident("lone", {"c": 0.9})], (), "lone"),
         ([*BESTS, resident("pair", {"a": 0.5, "b": 0.5}), resident("single", {"a": 0.7, "b": 0.4})], (), "single"),
         ([*BESTS, resident("strong", {"a": 0.7}), resident("weak", {"a": 0.6})], (), "weak"),
         ([*BESTS, resident("two", {"a": 0.6}), resident("one", {"a": 0.6})], (), "one"),
         ([*BESTS, resident("two", {"a": 0.6}), resident("one", {"a": 0.6})], ("one",), "two"),
+        (
+            [*BESTS, replace(resident("lone", {"c": 0.5}), flaps=True), resident("wide", {"a": 0.9, "b": 0.9})],
+            (),
+            "wide",
+        ),
+        ([*BESTS, replace(resident("lone", {"c": 0.5}), flaps=True)], (), "lone"),
     ],
-    ids=["fewest capabilities", "fewest combinations", "lowest scores", "smaller id", "not stale"],
+    ids=["fewer pairs", "lower scores", "smaller id", "not stale", "no sole coverer", "sole coverers last"],
 )
-def test_the_least_loss_is_of_capabilities_then_combinations_then_scores(
+def test_the_least_loss_is_the_smallest_expected_detection(
     residents: list[RatedEntry], stale: tuple[str, ...], named: str
 ) -> None:
     config = make_config(redundancy_floor=1)
@@ -185,5 +189,4 @@ def test_least_loss_is_of_the_whole_set_without_what_people_refused() -> None:
     nothing = Loss(admit="q", id="spare", capabilities=(), combinations=())
     assert least_loss([query], residents, config, 1) == (nothing,)
     (suggestion,) = prune(residents, config, 1)
-    (loss,) = least_loss([query], residents, config, 1, refused={suggestion.grounds.digest})
-    assert (loss.id, loss.capabilities) == ("best", ("a",))
+    assert least_loss([query], residents, config, 1, refused={suggestion.grounds.digest}) == ()

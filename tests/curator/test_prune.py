@@ -73,11 +73,11 @@ def test_what_could_leave_without_the_newcomer_is_not_freed_by_it() -> None:
 
 def test_a_newcomer_that_would_be_suggested_itself_frees_nothing() -> None:
     rivals = [resident("best", {"b": 0.9}), resident("pair", {"b": 0.6, "c": 0.6}), resident("c", {"c": 0.9})]
-    twin = resident("q", {"b": 0.6, "c": 0.6}, setup_cost=2.0)
-    assert freed(twin, rivals) == {}
-    # At the same cost and score, who came first is the first to go.
-    for cost in (0.5, 1.0):
-        assert freed(replace(twin, setup_cost=cost), rivals).keys() == {"pair"}
+    twin = resident("q", {"b": 0.6, "c": 0.6})
+    # It would add less than is lost with the other now, whatever their set-ups cost.
+    for cost in (0.5, 2.0):
+        assert freed(replace(twin, setup_cost=cost), rivals) == {}
+    assert freed(replace(twin, scores={"b": 0.8, "c": 0.8}), rivals).keys() == {"pair"}
     assert freed(replace(twin, pin="audit"), rivals).keys() == {"pair"}
 
 
@@ -180,12 +180,13 @@ def test_a_combination_protects_one_of_its_last_two_carriers() -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ({"setup_cost": 2.0}, {}),
         ({"scores": {"a": 0.55}}, {}),
+        ({"scores": {"a": 0.65, "c": 0.1}}, {"scores": {"a": 0.66}}),
+        ({}, {"setup_cost": 2.0}),
         ({"admitted_at": "2025-01-01T00:00:00Z"}, {}),
         ({}, {}),
     ],
-    ids=["costlier set-up", "lower scores", "earlier", "smaller id"],
+    ids=["smaller ΔD", "smaller ΔD of higher scores", "smaller id, whatever the set-up costs", "earlier", "smaller id"],
 )
 def test_the_order_of_candidates(first: dict[str, object], second: dict[str, object]) -> None:
     defaults: dict[str, object] = {"scores": {"a": 0.6}}
@@ -195,7 +196,7 @@ def test_the_order_of_candidates(first: dict[str, object], second: dict[str, obj
 
 
 def test_open_suggestions_and_displaced_entries_come_first() -> None:
-    spares = [resident("s1", {"a": 0.6}, setup_cost=9.0), resident("s2", {"a": 0.6}), resident("s3", {"a": 0.6})]
+    spares = [resident("s1", {"a": 0.5}), resident("s2", {"a": 0.6}), resident("s3", {"a": 0.6})]
     displacer = resident("best3", {"a": 0.7}, displaces=("s2",))
     everyone = [*BEST, displacer, *spares]
     assert suggested(everyone, redundancy_floor=5) == ["s2"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -176,9 +175,9 @@ def test_a_refusal_of_a_swap_holds_whatever_the_order_of_what_it_frees() -> None
     line = (make_entry("q", {"a": 0.7, "b": 0.7, "c": 0.7, "d": 0.9}),)
     config, taxonomy = make_config(ceiling=5, **FLOOR), make_taxonomy("a", "b", "c", "d")
     digests = set()
-    for cost in (0.5, 3.0):
-        dear = make_entry("r2", {"b": 0.6, "c": 0.6}, setup=Setup(cost=cost))
-        known = make_set(*bests, make_entry("r1", {"a": 0.6, "b": 0.6}), dear, waiting=line)
+    for score in (0.55, 0.65):
+        other = make_entry("r2", {"b": score, "c": score})
+        known = make_set(*bests, make_entry("r1", {"a": 0.6, "b": 0.6}), other, waiting=line)
         (swap,) = suggest(known, taxonomy, config).swaps
         assert set(swap.swap.remove) == {"r1", "r2"}
         digests.add((swap.swap.remove[0], swap.digest))
@@ -346,10 +345,11 @@ def swaps(
     return [(query.id, tuple(gone)) for query, gone in choose_swaps(waiting, found, excess)]
 
 
-def test_swaps_are_made_in_order_and_share_no_entry() -> None:
+def test_the_swap_that_adds_most_comes_first_and_none_share_an_entry() -> None:
     rivals = [resident("weak", {"a": 0.6})]
-    line = [resident("q1", {"a": 0.8}), resident("q2", {"a": 0.9})]
-    assert swaps(line, rivals) == [("q1", ("weak",))]
+    line = [resident("q1", {"a": 0.8}), resident("q2", {"a": 0.9}), resident("q3", {"a": 0.9})]
+    assert swaps(line, rivals) == [("q2", ("weak",))]
+    assert swaps([line[2], *line[:2]], rivals) == [("q3", ("weak",))]
 
 
 def test_no_swap_leaves_the_set_above_its_ceiling() -> None:
@@ -363,7 +363,7 @@ def test_no_floor_rests_on_what_another_swap_would_bring() -> None:
     first = resident("q1", {"a": 0.9, "x": 0.58})
     second = resident("q2", {"x": 0.9, "b": 0.9, "c": 0.9, "d": 0.9})
     floor: dict[str, Any] = {"per_capability": {"x": {"redundancy_floor": 2}}}
-    assert swaps([first, second], rivals, **floor) == [("q1", ("lone",)), ("q2", ("eb", "ec"))]
+    assert swaps([first, second], rivals, **floor) == [("q2", ("eb", "ec")), ("q1", ("lone",))]
 
 
 def test_a_combination_rests_on_a_swap_only_where_its_newcomer_replaces_a_carrier() -> None:
@@ -396,9 +396,9 @@ def test_a_newcomer_displaces_in_the_place_of_the_one_that_it_swaps_with() -> No
         resident("heir2", {"a": 0.7, "b": 0.8}, displaces=("old",)),
     ]
     first, second = resident("q1", {"a": 0.95}), resident("q2", {"a": 0.6, "b": 0.95})
-    assert swaps([first, second], rivals) == [("q1", ("heir1",))]
+    assert swaps([first, second], rivals) == [("q2", ("heir2",))]
     also = replace(first, displaces=("old",))
-    assert swaps([also, second], rivals) == [("q1", ("heir1",)), ("q2", ("heir2",))]
+    assert swaps([also, second], rivals) == [("q2", ("heir2",)), ("q1", ("heir1",))]
 
 
 def repacks(
@@ -421,30 +421,28 @@ RATED_PAIRS = [
 STRONG = [resident(f"best-{name}", {name: 0.95}) for name in "abc"]
 
 
-def test_a_repack_needs_two_entries_or_a_lower_cost() -> None:
+def test_a_repack_needs_two_entries_whatever_they_cost() -> None:
     three = resident("three", {"a": 0.7, "b": 0.7, "c": 0.7})
     assert repacks([three], [*STRONG, *RATED_PAIRS]) == [("three", ("ab", "ac", "bc"))]
-    assert repacks([three], [*STRONG, *RATED_PAIRS[:2]]) == [("three", ("ab", "bc"))]
-    assert repacks([three], [*STRONG, RATED_PAIRS[0]]) == []
-    assert repacks([replace(three, setup_cost=0.5)], [*STRONG, RATED_PAIRS[0]]) == [("three", ("ab",))]
-    assert repacks([replace(three, setup_cost=2.0)], [*STRONG, RATED_PAIRS[0]]) == []
-    # It costs more than each of them, so it would be the first to be suggested for eviction.
-    assert repacks([replace(three, setup_cost=5.0)], [*STRONG, *RATED_PAIRS]) == []
+    for cost in (0.1, 9.0):
+        query = replace(three, setup_cost=cost)
+        assert repacks([query], [*STRONG, *RATED_PAIRS[:2]]) == [("three", ("ab", "bc"))]
+        assert repacks([query], [*STRONG, RATED_PAIRS[0]]) == []
 
 
-def test_what_saves_most_comes_first_and_each_is_derived_with_the_earlier_ones_applied() -> None:
-    dear = replace(RATED_PAIRS[2], setup_cost=4.0)
-    rivals = [*STRONG, *RATED_PAIRS[:2], dear]
-    one = resident("one", {"a": 0.7, "c": 0.7})
-    many = resident("x-many", {"a": 0.7, "b": 0.7, "c": 0.7}, setup_cost=3.0)
-    twin = replace(many, id="y-many")
-    assert repacks([one], rivals) == [("one", ("ac",))]
-    # Each saves 3, the many frees more entries.
-    assert repacks([twin, one, many], rivals) == [("x-many", ("ac", "ab", "bc"))]
-    # Now the one saves more, and what is left is not worth the cost of the many.
-    cheaper = replace(one, setup_cost=0.5)
-    assert repacks([cheaper, many, twin], rivals) == [("one", ("ac",))]
-    assert repacks([cheaper, many, twin], rivals, refused=["one", "x-many"]) == [("y-many", ("ac", "ab", "bc"))]
+def test_most_entries_come_first_then_expected_detection_then_cost_then_id() -> None:
+    rivals = [*STRONG, resident("best-d", {"d": 0.95}), *RATED_PAIRS, resident("ad", {"a": 0.6, "d": 0.6})]
+    four = resident("four", {"a": 0.7, "b": 0.7, "c": 0.7, "d": 0.7}, setup_cost=9.0)
+    three = resident("three", {"a": 0.75, "b": 0.75, "c": 0.75})
+    assert repacks([three, four], rivals) == [("four", ("ab", "ac", "bc", "ad"))]
+    gone = ("ab", "ac", "bc")
+    weaker = replace(three, id="a", scores={"a": 0.75, "b": 0.75, "c": 0.7})
+    assert repacks([weaker, three], rivals) == [("three", gone)]
+    dearer = replace(three, id="a", setup_cost=2.0)
+    assert repacks([dearer, three], rivals) == [("three", gone)]
+    twin = replace(three, id="a")
+    assert repacks([twin, three], rivals) == [("a", gone)]
+    assert repacks([twin, dearer, three], rivals, refused=["a"]) == [("three", gone)]
 
 
 def test_what_people_refused_does_not_come_back_with_less_once_others_are_applied() -> None:
@@ -467,15 +465,11 @@ def test_what_people_refused_does_not_come_back_with_less_once_others_are_applie
 
 
 def test_no_more_repacks_are_made_than_asked_for() -> None:
-    rivals = [
-        *STRONG,
-        resident("best-d", {"d": 0.95}),
-        *RATED_PAIRS,
-        resident("ad", {"a": 0.6, "d": 0.6}, setup_cost=9.0),
-    ]
-    archived = [resident("abc", {"a": 0.7, "b": 0.7, "c": 0.7}), resident("a-d", {"a": 0.7, "d": 0.7})]
-    assert repacks(archived, rivals) == [("a-d", ("ad",)), ("abc", ("ab", "ac", "bc"))]
-    assert repacks(archived, rivals, most=1) == [("a-d", ("ad",))]
+    pairs = [resident(pair, dict.fromkeys(pair, 0.6)) for pair in ("ab", "ac", "bc", "de", "df")]
+    rivals = [*(resident(f"best-{name}", {name: 0.95}) for name in "abcdef"), *pairs]
+    archived = [resident(id, dict.fromkeys(id, 0.7)) for id in ("abc", "def")]
+    assert repacks(archived, rivals) == [("abc", ("ab", "ac", "bc")), ("def", ("de", "df"))]
+    assert repacks(archived, rivals, most=1) == [("abc", ("ab", "ac", "bc"))]
     assert repacks(archived, rivals, most=0) == []
 
 
@@ -499,15 +493,13 @@ def test_each_repack_is_the_best_of_what_is_left_in_any_order_of_the_archive(cas
     assert [(query.id, [*gone]) for query, gone in again] == chosen
     left = of(case, config, archived)
     newcomers = {query.id: left.arriving(query) for query in archived}
-    costs = {item.id: item.setup_cost for item in case.residents}
     for step in [*chosen, None]:
         ranked = []
         for id, newcomer in newcomers.items():
             gone = [*left.freed(newcomer)]
-            saving = reference.rounded(math.fsum(costs[each] for each in gone) - newcomer.entry.setup_cost)
-            if len(gone) > 1 or (gone and saving > 0):
-                ranked.append((-saving, -len(gone), id, gone))
-        assert (min(ranked)[2:] if ranked else None) == step
+            if len(gone) > 1:
+                ranked.append((-len(gone), -left.exchange(newcomer, gone), newcomer.entry.setup_cost, id, gone))
+        assert (min(ranked)[3:] if ranked else None) == step
         if step is not None:
             left.swap(newcomers.pop(step[0]), step[1])
 

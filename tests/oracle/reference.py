@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from fractions import Fraction
 from itertools import combinations as subsets
 
 from tests.oracle.values import Facts, Grounds, Item, Knobs, Moment, Options, Verdict
@@ -320,6 +321,39 @@ def set_after(
     return in_admission_order([*residents, *entered])
 
 
+# Expected detection (section 4), in fractions: exact, until a result is rounded
+
+
+def faults(x: Item, knobs: Knobs, options: Options) -> set[Combination]:
+    """The sets that ΔD(x) sums up."""
+    most = 2 if options.novelty == "signature" else options.novelty
+    combinable = caps(x, knobs) - (options.base if most > 1 else frozenset())
+    return {frozenset(chosen) for size in range(1, most + 1) for chosen in subsets(combinable, size)}
+
+
+def missed(fault: Combination, entries: Collection[Item], options: Options) -> Fraction:
+    """The chance that no entry shows the fault: 1 − f."""
+    chance = Fraction(1)
+    for r in entries:
+        exercised = math.prod(Fraction(rounded(r.scores.get(c, 0.0))) for c in fault)
+        chance *= 1 - Fraction(options.flakiness) * exercised
+    return chance
+
+
+def exchange(
+    entering: Collection[Item], leaving: Collection[Item], entries: Collection[Item], knobs: Knobs, options: Options
+) -> float:
+    """ΔD of an exchange, over all sets of what comes and what goes."""
+    after = [r for r in entries if r not in leaving] + [*entering]
+    concerned = frozenset[Combination]().union(*(faults(x, knobs, options) for x in (*entering, *leaving)))
+    return rounded(float(sum(missed(fault, entries, options) - missed(fault, after, options) for fault in concerned)))
+
+
+def taken_away(entries: Collection[Item], knobs: Knobs, options: Options) -> dict[str, float]:
+    """ΔD(r) of each entry."""
+    return {r.id: -exchange([], [r], entries, knobs, options) for r in entries}
+
+
 # Curator (section 7)
 
 
@@ -352,18 +386,25 @@ def prune(
     knobs: Knobs,
     options: Options,
     first: Sequence[str] = (),
+    losses: Mapping[str, float] | None = None,
 ) -> list[Grounds]:
-    """S, in the order in which its members join, each with its grounds; those of ``first`` are tried before others."""
+    """S, in the order in which its members join, each with its grounds; those of ``first`` are tried before others.
+
+    ``losses`` are the ΔD of each, if they are not those in ``residents``.
+    """
     entries = in_admission_order(residents)
     roles = roles_of(entries, knobs)
     why = {r.id: grounds(r, entries, knobs) for r in entries}
+
+    if losses is None:
+        losses = taken_away(entries, knobs, options)
 
     def order(place: int) -> tuple[int, bool, bool, float, float, int]:
         r = entries[place]
         displaced = why[r.id].kind == "displaced"
         total = rounded(math.fsum(counting(r, knobs).values()))
         before = first.index(r.id) if r.id in first else len(first)
-        return (before, r.id not in open, not displaced, -r.setup_cost, total, place)
+        return (before, r.id not in open, not displaced, losses[r.id], total, place)
 
     chosen: list[Grounds] = []
     for place in sorted(range(len(entries)), key=order):
@@ -386,24 +427,20 @@ def prune(
 def repack(
     archived: Collection[Item], residents: Collection[Item], open: Collection[str], knobs: Knobs, options: Options
 ) -> tuple[str, tuple[str, ...]] | None:
-    """The first repack: who saves most, and what it frees."""
-    costs = {r.id: r.setup_cost for r in residents}
-    best: tuple[float, int, str] | None = None
-    found = None
-    for a in sorted(archived, key=lambda item: item.id):
+    """The first repack and what it frees: most entries, then the greatest ΔD, the lowest cost, the smallest id."""
+    found = []
+    for a in archived:
         gone = freed(a, residents, open, knobs, options)
-        saving = rounded(math.fsum(costs[id] for id in gone) - a.setup_cost)
-        if len(gone) < 2 and not (gone and saving > 0):
-            continue
-        rank = (-saving, -len(gone), a.id)
-        if best is None or rank < best:
-            best, found = rank, (a.id, tuple(gone))
-    return found
+        if len(gone) > 1:
+            change = exchange([a], [r for r in residents if r.id in gone], residents, knobs, options)
+            found.append((-len(gone), -change, a.setup_cost, a.id, tuple(gone)))
+    return min(found)[-2:] if found else None
 
 
 def freed(q: Item, residents: Collection[Item], open: Collection[str], knobs: Knobs, options: Options) -> list[str]:
     """prune(R ∪ {q}) \\ prune(R), q the last to be admitted; what prune(R) suggests is suggested already."""
     already = [suggestion.id for suggestion in prune(residents, open, (), knobs, options)]
-    with_q = [suggestion.id for suggestion in prune([*residents, q], open, (), knobs, options, already)]
+    losses = taken_away(residents, knobs, options) | {q.id: exchange([q], [], residents, knobs, options)}
+    with_q = [suggestion.id for suggestion in prune([*residents, q], open, (), knobs, options, already, losses)]
     assert with_q[: len(already)] == already
     return [] if q.id in with_q else [id for id in with_q if id not in already]

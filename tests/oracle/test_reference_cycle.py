@@ -147,37 +147,37 @@ def named(chosen: Sequence[Grounds]) -> list[tuple[str, str]]:
     return [(suggestion.id, suggestion.kind) for suggestion in chosen]
 
 
-def test_prune_goes_down_to_the_floor_by_cost_then_weakness_then_age_then_id() -> None:
+def test_prune_goes_down_to_the_floor_by_expected_detection_then_age_then_id() -> None:
     entries = [
         item("best", {"a": 0.9}, admitted_at=1),
-        item("cheap", {"a": 0.5}, admitted_at=1, setup_cost=0.5),
+        item("first", {"a": 0.45}, admitted_at=9, setup_cost=0.5),
         item("weak", {"a": 0.5}, admitted_at=3),
         item("strong", {"a": 0.6}, admitted_at=1),
         item("old-y", {"a": 0.55}, admitted_at=1),
         item("old-x", {"a": 0.55}, admitted_at=1),
         item("young", {"a": 0.55}, admitted_at=2),
-        item("dear", {"a": 0.8}, admitted_at=2, setup_cost=2.0),
+        item("last", {"a": 0.8}, admitted_at=2, setup_cost=2.0),
     ]
-    order = ["dear", "weak", "old-x", "old-y", "young", "strong", "cheap"]
+    order = ["first", "weak", "old-x", "old-y", "young", "strong", "last"]
     for floor in (1, 2, 3):
         chosen = prune(entries, (), (), replace(PAPER_KNOBS, redundancy_floor=floor), SHIPPED)
         assert named(chosen) == [(id, "redundant") for id in order[: 8 - floor]]
-    chosen = prune(entries, {"cheap"}, (), PAPER_KNOBS, SHIPPED)
-    assert named(chosen)[:2] == [("cheap", "redundant"), ("dear", "redundant")]
+    chosen = prune(entries, {"last"}, (), PAPER_KNOBS, SHIPPED)
+    assert named(chosen)[:2] == [("last", "redundant"), ("first", "redundant")]
 
 
-def test_prune_takes_open_ones_first_then_displaced_ones_then_dear_ones() -> None:
+def test_prune_takes_open_ones_first_then_displaced_ones_then_weak_ones() -> None:
     entries = [
         item("best", {"a": 0.9}, displaces=("displaced", "open-displaced")),
         item("second", {"a": 0.8}, pin="kept"),
         item("displaced", {"a": 0.7}),
         item("open", {"a": 0.7}, setup_cost=0.1),
         item("open-displaced", {"a": 0.7}, setup_cost=0.0),
-        item("dear", {"a": 0.7}, setup_cost=9.0),
-        item("cheap", {"a": 0.5}),
+        item("strong", {"a": 0.7}, setup_cost=9.0),
+        item("weak", {"a": 0.5}),
     ]
     chosen = prune(entries, {"open", "open-displaced"}, (), PAPER_KNOBS, SHIPPED)
-    assert [s.id for s in chosen] == ["open-displaced", "open", "displaced", "dear", "cheap"]
+    assert [s.id for s in chosen] == ["open-displaced", "open", "displaced", "weak", "strong"]
 
 
 def test_prune_keeps_the_only_carrier_of_a_combination_unless_it_is_displaced() -> None:

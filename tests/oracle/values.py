@@ -52,6 +52,7 @@ class Options:
     fill_floor: bool = False
     close_call: float = 1.0
     base: frozenset[str] = frozenset()
+    flakiness: float = 0.3
 
 
 @dataclass(frozen=True)
