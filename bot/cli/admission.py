@@ -292,8 +292,8 @@ def repack_command(
 ) -> int:
     """Look back at the queries in eval_sets/ that were excluded: by now one may do the work of several entries.
 
-    Without IDS the command lists the repacks that would free most entries, without those that people refused, and writes
-    nothing. With IDS it admits these queries and evicts the entries that each frees. No floor and no pin is
+    Without IDS the command lists the repacks that would free most entries, without those that people refused, and
+    writes nothing. With IDS it admits these queries and evicts the entries that each frees. No floor and no pin is
     lost and, unless `novelty` is `signature`, no combination.
 
     \b

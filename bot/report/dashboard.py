@@ -111,7 +111,7 @@ def least_loss(losses: list[Loss], style: MarkdownStyle) -> TableSection:
     for loss in losses:
         parts = []
         if loss.capabilities:
-            parts.append(f"floor or champion of {listed([style.capability(name) for name in loss.capabilities])}")
+            parts.append(f"the floor of {listed([style.capability(name) for name in loss.capabilities])}")
         if loss.combinations:
             names = [" + ".join(style.capability(name) for name in combination) for combination in loss.combinations]
             parts.append(f"the only test of {listed(names)}")
