@@ -209,14 +209,15 @@ def full_set(work: Path) -> str:
 
 
 def repack(work: Path) -> str:
-    """Where an excluded query would do the work of an entry at a lower cost: refused, and then merged."""
-    scores = {"r1": {"a": 0.9}, "r2": {"b": 0.9}, "r3": {"a": 0.8, "b": 0.8}}
-    words = zip(("weather", "budget", "photo"), scores, strict=True)
-    entries = [imported(id, text_of(word, scores[id]), "2026-01-01T00:00:00Z") for word, id in words]
-    entries[2] = entries[2].model_copy(update={"setup": Setup(cost=5, fixtures=("a-lab",))})
+    """Where an excluded query would do the work of three entries: refused, and then merged."""
+    best = {"r1": {"a": 0.9}, "r2": {"b": 0.9}, "r3": {"c": 0.9}}
+    pairs = {"r4": {"a": 0.8, "b": 0.8}, "r5": {"a": 0.8, "c": 0.8}, "r6": {"b": 0.8, "c": 0.8}}
+    words = zip(("weather", "budget", "photo", "jump", "echo", "zip"), (best | pairs).items(), strict=True)
+    entries = [imported(id, text_of(word, scores), "2026-01-01T00:00:00Z") for word, (id, scores) in words]
+    entries[3] = entries[3].model_copy(update={"setup": Setup(cost=5, fixtures=("a-lab",))})
     knobs: dict[str, Any] = {"curators": ["cora"], "redundancy_floor": 1, "customer_share": 1.0}
     story = Story(Watched(platform_files(entries, config_text(**knobs))))
-    number = story.bring("opens a pull request", ACME, {"q1": text_of("late", {"a": 0.8, "b": 0.8})})
+    number = story.bring("opens a pull request", ACME, {"q1": text_of("late", {"a": 0.8, "b": 0.8, "c": 0.8})})
     story.review(number)
     story.merge(number)
     story.reconcile(seeks=True)
