@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -19,10 +20,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PrivateAttr, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
-from bot.errors import InputError, Problem
+from bot.errors import InputError, LaterFormatError, Problem
 from bot.files.documents import Document, as_mapping, parse_yaml
 from bot.files.snapshot import ReadingLimits, Snapshot, normal_path
-from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
+from bot.files.validation import ConstraintError, FileFormat, FileModel, Text, Tuple, validate
 from bot.text.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -615,6 +616,7 @@ class ResultSettings(Section):
 class Curation(Section):
     """``config/curation.yaml``."""
 
+    format: FileFormat[Literal[1]] = 1
     mode: Literal["curate", "observe"] = Field(
         default=default("mode"), description="`observe` comments and posts a passing check, and changes nothing else"
     )
@@ -666,13 +668,13 @@ class Curation(Section):
     # Not keys of the file: these come from the taxonomy.
     _base: frozenset[str] = PrivateAttr(default=frozenset())
     _trial: frozenset[str] = PrivateAttr(default=frozenset())
-    # Nor is this: it says where the file names its classifier as earlier versions did.
-    _note: Problem | None = PrivateAttr(default=None)
+    # Nor are these: they say where the file is read as earlier versions wrote it.
+    _notes: tuple[Problem, ...] = PrivateAttr(default=())
 
     @property
-    def note(self) -> Problem | None:
-        """What commands that judge remark on the file; ``None`` for nothing."""
-        return self._note
+    def notes(self) -> tuple[Problem, ...]:
+        """What has no effect, or another one than the file says."""
+        return self._notes
 
     @property
     def base(self) -> frozenset[str]:
@@ -715,39 +717,71 @@ def _fixed_in(section: type[Section]) -> set[str]:
     return {name for name, field in section.model_fields.items() if field.exclude}
 
 
-_RETIRED: Final[Mapping[str, Collection[str]]] = {
-    "extension": {"beyond", "core", *_fixed_in(ExtensionSettings)},
-    "calibration": _fixed_in(CalibrationSettings),
+_GONE: Final[Mapping[str, Collection[str]]] = {
+    **default("gone"),
+    "extension": {*default("gone.extension"), *_fixed_in(ExtensionSettings)},
+    "calibration": {*default("gone.calibration"), *_fixed_in(CalibrationSettings)},
 }
 """Keys of sections that earlier versions had; files may still have them."""
 
 
-def _retired(document: Document) -> dict[str, list[str]]:
-    """The keys of ``document`` that have no effect any more, by section."""
-    data = as_mapping(document.data)
-    return {name: [key for key in as_mapping(data.get(name)) if key in keys] for name, keys in _RETIRED.items()}
+def gone_keys(data: object) -> dict[str, list[str]]:
+    """The keys of the config ``data`` that have no effect any more, by section."""
+    sections = {name: as_mapping(as_mapping(data).get(name)) for name in _GONE}
+    return {
+        name: found for name, section in sections.items() if (found := [key for key in section if key in _GONE[name]])
+    }
 
 
-def _without(section: object, keys: Collection[str]) -> object:
-    if not isinstance(section, dict):
-        return section
-    return {name: value for name, value in section.items() if name not in keys}
+@dataclass(frozen=True, slots=True)
+class YoungerKey:
+    """A key that each config has since ``format``, and its value for one of an earlier format without it."""
+
+    format: int
+    former: Any
 
 
-def config_notes(snapshot: Snapshot, path: str = CONFIG_FILE) -> tuple[Problem, ...]:
-    """What the config at ``path`` says in vain, section by section."""
-    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
-    retired = tuple(
-        document.problem(
-            (section, keys[0]),
-            f"{section}: these keys no longer have an effect: {', '.join(keys)}",
-            f"delete them; docs/{section}.md has the values that are used instead",
-        )
-        for section, keys in _retired(document).items()
-        if keys
-    )
-    embedding = auto_note(document)
-    return (*retired, *_beyond_the_window(document), *(() if embedding is None else (embedding,)))
+YOUNGER: Final[Mapping[str, YoungerKey]] = {key: YoungerKey(**row) for key, row in default("younger").items()}
+"""Keys, as in ``options.recency``, that are younger than the first format of the config (docs/versioning.md)."""
+
+
+def lacking_keys(data: object) -> dict[str, YoungerKey]:
+    """The keys that the config ``data`` lacks since it has an earlier format."""
+    number = as_mapping(data).get("format", 1)
+    return {
+        key: younger
+        for key, younger in YOUNGER.items()
+        if isinstance(number, int) and number < younger.format and not _has(data, key)
+    }
+
+
+def _has(data: object, key: str) -> bool:
+    section, _, name = key.partition(".")
+    return name in as_mapping(as_mapping(data).get(section))
+
+
+def _read_as(document: Document) -> tuple[object, list[Problem]]:
+    """The data of ``document`` as a config of the newest format says it, and a note for each difference."""
+    if not isinstance(document.data, dict):
+        return document.data, []
+    data: dict[str, Any] = {key: dict(item) if isinstance(item, dict) else item for key, item in document.data.items()}
+    notes = []
+    for section, keys in gone_keys(data).items():
+        for key in keys:
+            del data[section][key]
+        message = f"{section}: these keys no longer have an effect: {', '.join(keys)}"
+        notes.append(document.problem((section, keys[0]), message, "delete them, or run `incumbent migrate`"))
+    for key, younger in lacking_keys(data).items():
+        section, _, name = key.partition(".")
+        if isinstance(data.setdefault(section, {}), dict):
+            data[section][name] = younger.former
+            message = (
+                f"{key}: younger than format {data.get('format', 1)} of this file, and read as "
+                f"{json.dumps(younger.former)}, as former versions did"
+            )
+            fix = "run `incumbent migrate`, which writes the value that ships now and shows what that changes"
+            notes.append(document.problem((section,), message, fix))
+    return data, notes
 
 
 def auto_note(document: Document) -> Problem | None:
@@ -796,18 +830,17 @@ def load_config(
 ) -> Curation:
     """The config at ``path``; raises :class:`InputError` with every fault.
 
-    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known).  Keys that
-    no longer have an effect are left out; :func:`config_notes` names them.
+    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known).  A file of
+    an earlier format is read as what it meant (docs/versioning.md); ``notes`` of the config say where.
     """
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     problems: list[Problem] = []
     config = None
-    retired = _retired(document)
-    data: object = document.data
-    if isinstance(data, dict):
-        data = {name: _without(value, retired.get(name, ())) for name, value in data.items()}
+    data, notes = _read_as(document)
     try:
         config = validate(Curation, document, data)
+    except LaterFormatError:
+        raise
     except InputError as error:
         problems.extend(error.problems)
     raw = document.data if isinstance(document.data, dict) else {}
@@ -831,5 +864,6 @@ def load_config(
         )
     if problems or config is None:
         raise InputError(problems)
-    config._note = auto_note(document) if config.classifier.backend == "embedded" else None
+    auto = auto_note(document) if config.classifier.backend == "embedded" else None
+    config._notes = (*notes, *_beyond_the_window(document), *(() if auto is None else (auto,)))
     return config

@@ -172,6 +172,13 @@ class InputError(IncumbentError):
         return "\n".join(map(str, self.problems))
 
 
+class LaterFormatError(InputError):
+    """A file or the ledger has a later format than this version knows: nothing of it is used, and nothing is written.
+
+    The exit code is 1, for the ledger as well: the way out is another version, and no later attempt helps.
+    """
+
+
 class UsageError(IncumbentError):
     """The command was called with arguments that it cannot follow."""
 

@@ -22,7 +22,7 @@ from bot.cli.options import (
     tree_of,
 )
 from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage
-from bot.config import REVIEWED_FILES, config_notes, load_config
+from bot.config import REVIEWED_FILES, load_config
 from bot.errors import InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.text.masking import mask_by
@@ -104,12 +104,13 @@ def validate_command(
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
     if config is not None:
         mask_by(config.personal_data.shown)
-        notes.extend(config_notes(snapshot, config_path))
+        notes.extend(config.notes)
     if taxonomy is not None:
         notes.extend(taxonomy_notes(snapshot, taxonomy, None if config is None else config.appraisal))
         refused = None if config is None else too_many_exemplars(taxonomy, config)
         problems.extend(() if refused is None else (refused,))
     known_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
+    notes.extend(() if known_set is None else known_set.notes)
     collect(lambda: load_corrections(snapshot, taxonomy), problems)
     packages: list[Package] = []
     chosen = None
@@ -214,7 +215,7 @@ def config_command(repo: Path, config_path: str, as_json: bool) -> None:
     # The capabilities of overrides are not checked, so that a fault of the taxonomy does not hide the config.
     config = load_config(tree, None, config_path)
     mask_by(config.personal_data.shown)
-    for note in config_notes(tree, config_path):
+    for note in config.notes:
         say(f"note: {note}", err=True)
     output = effective_config(config, tree, config_path)
     if as_json:

@@ -168,19 +168,20 @@ def open_backend(platform: Platform, stages: Stages, *, batch: bool = False, pre
     from bot.classifier.backends import verify_weights
     from bot.pipeline.workspace import open_backend as opened
 
-    note_config(platform.config)
+    note_config(platform.config, platform.regression_set.notes)
     # Before anything is judged: what is known from earlier runs would hide that the file is cut or altered.
     verify_weights(platform.config.classifier)
     return opened(platform, stages, batch=batch, preview=preview)
 
 
-def note_config(config: Curation) -> None:
-    """Show the note of ``config`` on standard error, unless this command has shown it."""
+def note_config(config: Curation, more: Iterable[Problem] = ()) -> None:
+    """Show the notes of ``config``, and ``more``, on standard error, unless this command has shown them."""
     context = click.get_current_context()
     shown = context.meta.setdefault(f"{__name__}.notes", set())
-    if config.note is not None and config.note not in shown:
-        shown.add(config.note)
-        say(f"note: {config.note}", err=True)
+    for note in (*config.notes, *more):
+        if note not in shown:
+            shown.add(note)
+            say(f"note: {note}", err=True)
 
 
 def whole_text(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

@@ -26,7 +26,7 @@ from bot.cli.options import (
 )
 from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage
 from bot.config import REVIEWED_FILES
-from bot.errors import IncompleteError, InputError, Problem, UsageError
+from bot.errors import IncompleteError, InputError, Problem, UnreadyError, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.git import ObjectStore
 from bot.git.working_copy import read_commit, read_top
@@ -40,7 +40,7 @@ from bot.taxonomy.model import Taxonomy
 if TYPE_CHECKING:
     from bot.curator.entry import Entry
     from bot.extension.model import Core, ExtensionCandidate
-    from bot.pipeline.impact.model import CapabilityImpact
+    from bot.pipeline.impact.model import CapabilityImpact, Impact
     from bot.pipeline.migrate import MigrationPlan
     from bot.pipeline.review import Platform
     from bot.pipeline.submission import Package
@@ -245,7 +245,9 @@ def migrate_command(
 
     The taxonomy is compared with that of a commit, and refused if its version or its declarations are wrong. Renamed
     capabilities keep their scores. Split or redefined ones become stale: refresh them with `incumbent reclassify`. A
-    config that says `embedding: auto` gets the digest of the weights. A second run changes nothing.
+    config that says `embedding: auto` gets the digest of the weights. A config of an earlier format gets the keys that
+    are new, with the values that ship, and loses those without effect; what that changes is shown as by `incumbent
+    impact`. A second run changes nothing.
 
     \b
     Examples:
@@ -264,6 +266,7 @@ def migrate_command(
     named = (*labels, *more) or labels_in(repo)
     contents = {_path(path, repo): read_named(path, REVIEWED_FILES.file_bytes) for path in named}
     plan = plan_migration(tree_of(repo), old, contents, config_path)
+    impact = _impact_of_format(plan, repo, config_path) if plan.updates_config else None
     if not dry_run:
         apply(plan.file_changes, repo)
     output = MigrateOutput(
@@ -276,12 +279,53 @@ def migrate_command(
         files=[change.path for change in plan.file_changes],
         stale=list(plan.stale),
         weights=list(plan.weights),
+        updates_config=plan.updates_config,
+        impact=impact,
         dry_run=dry_run,
     )
     if as_json:
         print_json(output)
     else:
         _show_migration(plan, dry_run)
+        if impact is not None:
+            from bot.report.impact import impact_text
+
+            say(impact_text(impact))
+
+
+def _impact_of_format(plan: MigrationPlan, repo: Path, config_path: str) -> Impact | None:
+    """What the values of the newest config format change, all other files being as planned.
+
+    ``None`` if the config means what it meant, and with a word on standard error if the classifier cannot judge here.
+    """
+    from bot.config import load_config
+    from bot.files.documents import parse_yaml
+    from bot.files.snapshot import Overlay
+    from bot.pipeline.impact.comparison import config_changes
+    from bot.pipeline.impact.measure import PlatformChange, backends_of, measure, read_agents
+    from bot.pipeline.review import load_platform
+    from bot.taxonomy.loading import TAXONOMY_FILE
+
+    tree = tree_of(repo)
+    planned = Overlay(tree, {change.path: change.content for change in plan.file_changes})
+    after = load_platform(planned, config_path)
+    former = load_config(tree, None, config_path).under(after.taxonomy.base, after.taxonomy.trial)
+    if not config_changes(former, after.config):
+        return None
+    change = PlatformChange(
+        before=replace(after, config=former),
+        after=after,
+        previous=lambda version: (),
+        document=parse_yaml(planned.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES),
+    )
+    agents = read_agents(tree, lambda folder: WorkingTree(repo / folder, tree.name(folder)), change.before)
+    try:
+        backends, why = backends_of(change, lambda platform: open_backend(platform, progress_bar), NOT_ASKED)
+        identity = open_backend(after, progress_bar).identity
+    except UnreadyError as error:
+        say(f"what the new values change is not known: {error}", err=True)
+        return None
+    return measure(change, agents, backends, why, identity, progress_bar("classifying"))[0]
 
 
 def _path(file: Path, repo: Path) -> str:
@@ -297,6 +341,8 @@ def _show_migration(plan: MigrationPlan, dry_run: bool) -> None:
         say(f"{'would be ' if dry_run else ''}written: {file.path}")
     for path in plan.weights:
         say(f"{path}: `embedding` names the weights by their digest in place of `auto`; no verdict changes by that")
+    if plan.updates_config:
+        say("the config has the newest format: new keys with the values that ship, and none without effect")
     for item in plan.stale:
         say(f"to classify again: {item.id}: {', '.join(item.capabilities)}")
     files = counted(len(plan.file_changes), "file", "files")

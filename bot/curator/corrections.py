@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,7 +14,7 @@ from bot.curator.file_changes import FileChange, edit, render
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, parse_yaml
 from bot.files.snapshot import Snapshot
-from bot.files.validation import Checked, ConstraintError, FileModel, Text, Tuple, validate
+from bot.files.validation import Checked, ConstraintError, FileFormat, FileModel, Text, Tuple, validate
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
@@ -28,6 +28,7 @@ class CorrectedText(FileModel):
     At least one of ``tags`` and ``cost`` is given.
     """
 
+    format: FileFormat[Literal[1]] = 1
     turns: Annotated[Tuple[Text], Field(min_length=1)]
     tags: dict[Identifier, Checked[Correction]] = Field(default_factory=dict, exclude_if=lambda value: not value)
     cost: CorrectedCost | None = Field(default=None, exclude_if=lambda value: value is None)

@@ -18,7 +18,7 @@ from pydantic import Field, JsonValue
 
 from bot.classifier.model import Identity
 from bot.files.mapping_edits import rename_keys
-from bot.files.validation import Checked, FileModel, Score, Text, Timestamp, Tuple
+from bot.files.validation import Checked, FileFormat, FileModel, LenientModel, Score, Text, Timestamp, Tuple
 from bot.intake.query import Setup, SetupCost
 from bot.rater.model import RatedEntry
 from bot.taxonomy.migration import NOTHING, Migration, carried_definitions, migration_between
@@ -30,7 +30,7 @@ EntryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_leng
 """An entry's id; it is also the name of its file."""
 
 
-class EntryClassification(FileModel):
+class EntryClassification(LenientModel):
     """Under which taxonomy and classifier identity the scores were given.
 
     ``definitions`` holds, per scored capability, the digest of what the classifier saw of it.  ``corrected`` are the
@@ -55,7 +55,7 @@ IMPORTED: Final = "IMPORTED"
 """The reason code of an entry that a person imported with a whole set; no verdict has it."""
 
 
-class Imported(FileModel):
+class Imported(LenientModel):
     """The agent specification by which an entry was classified that was imported.
 
     ``folder`` of the repository holds it; ``None``: it lies outside, or nothing is ``declared``.
@@ -65,7 +65,7 @@ class Imported(FileModel):
     folder: Text | None = None
 
 
-class Source(FileModel):
+class Source(LenientModel):
     """Where an entry came from; ``item`` is the query's id within its eval set.
 
     ``imported`` is set while no customer's eval set holds the query: nobody can then take it out of one.
@@ -85,7 +85,7 @@ class Source(FileModel):
         return self.customer, self.agent, self.item
 
 
-class Admitted(FileModel):
+class Admitted(LenientModel):
     """When and on which verdict an entry was admitted.
 
     ``by`` is the person who accepted it, if one did; ``override`` the reason given for accepting an EXCLUDE.
@@ -100,7 +100,7 @@ class Admitted(FileModel):
     override: Text | None = None
 
 
-class Entry(FileModel):
+class Entry(LenientModel):
     """``regression_set/<id>.yaml``: a query that lives in the regression set.
 
     ``scores`` holds cs for the TRUE capabilities only; ``expected`` is what the customer expects of the answer;
@@ -109,6 +109,7 @@ class Entry(FileModel):
     exports leave the entry out, so that it blocks no release; no verdict rests on it.
     """
 
+    format: FileFormat[Literal[1]] = 1
     id: EntryId
     turns: Annotated[Tuple[Text], Field(min_length=1)]
     scores: dict[str, Score]
@@ -127,7 +128,7 @@ class Entry(FileModel):
         return self.admitted.by is not None or self.restored is not None
 
 
-class Evicted(FileModel):
+class Evicted(LenientModel):
     """Why, when and by whom an entry was removed; ``grounds`` are those of the suggestion, if there was one.
 
     While the eviction is only suggested nobody has confirmed it: ``at`` and ``by`` are filled in after the merge.
@@ -139,9 +140,10 @@ class Evicted(FileModel):
     grounds: dict[str, JsonValue] | None = None
 
 
-class Tombstone(FileModel):
+class Tombstone(LenientModel):
     """``regression_set/evicted/<id>.yaml``: what an eviction leaves, with the whole entry, so that it can return."""
 
+    format: FileFormat[Literal[1]] = 1
     id: EntryId
     evicted: Evicted
     restore: Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -31,7 +31,7 @@ from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered, digest_of_code
-from bot.files.validation import FileModel, validate
+from bot.files.validation import FileModel, unknown_key_notes, unknown_keys, validate
 from bot.intake.query import Setup
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
@@ -116,7 +116,7 @@ class RegressionSet:
     """R, the waitlist and the tombstones, each by id and sorted; and the costs that curators corrected.
 
     ``flapping`` are the ids of those that flap in release runs and are not pinned as champion for that (option
-    ``unpin_flapping``).
+    ``unpin_flapping``).  ``notes`` name the keys of its files that have no effect.
     """
 
     entries: Mapping[str, Entry]
@@ -124,6 +124,7 @@ class RegressionSet:
     tombstones: Mapping[str, Tombstone]
     costs: Costs = field(default_factory=dict)
     flapping: frozenset[str] = frozenset()
+    notes: tuple[Problem, ...] = ()
 
     @cached_property
     def identity(self) -> Identity | None:
@@ -284,6 +285,8 @@ def load_regression_set(
 ) -> RegressionSet:
     """The whole regression set; raises one :class:`InputError` with every fault of every file.
 
+    A key that is not known is no fault: the entry counts without it, and ``notes`` has it.
+
     Links below its folder are left out (:func:`bot.pipeline.repository_paths.link_problems` reports them), so that one
     does not stop all others.  Without a ``taxonomy`` (it cannot be read) its capabilities are not checked.
     ``remembered`` files are not parsed again.
@@ -320,7 +323,20 @@ def load_regression_set(
     if problems:
         raise InputError(problems)
     packed.keep()
-    return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones))
+    items: dict[str, Entry | Tombstone] = {
+        **{f"{FOLDER}/{name}": item for name, item in entries.items()},
+        **{f"{WAITING}/{name}": item for name, item in waiting.items()},
+        **{f"{EVICTED}/{name}": item for name, item in tombstones.items()},
+    }
+    notes = tuple(note for path, item in items.items() for note in _unknown_keys(snapshot, path, item))
+    return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones), notes=notes)
+
+
+def _unknown_keys(snapshot: Snapshot, path: str, item: Entry | Tombstone) -> Iterator[Problem]:
+    if any(unknown_keys(item)):
+        yield from unknown_key_notes(
+            item, parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+        )
 
 
 def _by_id(files: Mapping[str, Kind]) -> dict[str, Kind]:

@@ -162,15 +162,15 @@ def _files(facts: Facts) -> Iterator[SetupFinding]:
             "the check always passes, and nothing but comment and check is written",
             "when the trial is over, `mode: curate` in config/curation.yaml",
         )
+    for note in () if files.config is None else files.config.notes:
+        why = "what the file says has no effect, or another one once an upgrade ships other values"
+        yield doubtful("config", f"{note.file}:{note.line}: {note.message}", why, note.fix)
 
 
 def _classifier(missing: str | None, config: Curation | None) -> Iterator[SetupFinding]:
     if config is None or config.classifier.backend != "embedded":
         return
     about = "classifier"
-    if config.note is not None:
-        why = "a config that does not name its weights means others once an upgrade ships them"
-        yield doubtful(about, f"{config.note.file}:{config.note.line}: {config.note.message}", why, config.note.fix)
     if missing is not None:
         why = "a machine without them judges nothing; on one that runs the jobs, every check is incomplete"
         yield doubtful(about, f"this machine cannot run the classifier: {missing}", why, WAYS_OUT)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from pydantic import Field
 from bot.classifier.model import Classification, Identity
 from bot.errors import UsageError
 from bot.evaluation.labels import LabelledQuery
-from bot.files.validation import Checked, FileModel, Score, Text, Tuple
+from bot.files.validation import Checked, FileModel, FormatVersion, Score, Text, Tuple
 from bot.ledger.model import Digest
 from bot.text.compare import DECIMALS, rounded
 
@@ -32,7 +32,7 @@ class Prediction(FileModel):
 class Predictions(FileModel):
     """Predictions by the digest of the query's text; without texts."""
 
-    format: Literal[1] = 1
+    format: FormatVersion = 1
     classifier: Checked[Identity]
     taxonomy: Text = Field(description="version of the taxonomy")
     specification: Text = Field(description="digest of the agent specification that they were made under")

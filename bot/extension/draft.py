@@ -7,7 +7,7 @@ end its line nor begin anything.  In a table it is a cell without tabs and line 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -17,7 +17,7 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
 from bot.extension.model import DraftExemplar, ExtensionCandidate
 from bot.files.documents import as_list, as_mapping, parse_yaml
-from bot.files.validation import FileModel, Tuple
+from bot.files.validation import FileFormat, FileModel, Tuple
 from bot.files.yaml_writer import edited
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
@@ -31,6 +31,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 class RefusedCandidates(FileModel):
     """``incumbent candidates --refused FILE``: the refused candidates, each by its core as in ``--json``."""
 
+    format: FileFormat[Literal[1]] = 1
     cores: Tuple[Annotated[Tuple[Digest], Field(min_length=1)]]
 
 

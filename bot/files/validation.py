@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Annotated, Any, Final, Literal, NoReturn, TypeVar, get_args, get_type_hints
 
 from pydantic import (
@@ -18,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticOmit
 
-from bot.errors import InputError, Problem
+from bot.errors import InputError, LaterFormatError, Problem
 from bot.files.documents import Document, Path
 from bot.files.snapshot import MOST_FAULTS
 from bot.text.compare import utc
@@ -52,12 +54,25 @@ Text = Annotated[str, AfterValidator(_visible)]
 def _whole_number(value: object) -> object:
     """``value``; refuses ``true`` and 1.0, which Python takes for 1."""
     if type(value) is not int:
-        raise ConstraintError("1", "write 1")
+        raise ConstraintError("a whole number", "write the number of the format without quotes, as in 1")
     return value
 
 
-FormatVersion = Annotated[Literal[1], BeforeValidator(_whole_number)]
-"""The version of a format that people write: 1, the only one so far."""
+@dataclass(frozen=True, slots=True)
+class FormatNumber:
+    """Marks the key of a model that has the number of its file's format; its type lists the numbers that are known."""
+
+
+FormatVersion = Annotated[Literal[1], BeforeValidator(_whole_number), FormatNumber()]
+"""The number of a format that every file of its kind has: 1, the only one so far."""
+
+FileFormat = Annotated[
+    Item,
+    BeforeValidator(_whole_number),
+    FormatNumber(),
+    Field(exclude_if=lambda value: value == 1, description="number of the format; absent: 1"),
+]
+"""The number of a format that a file may leave out, as in ``format: FileFormat[Literal[1, 2]] = 1``."""
 
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """A confidence or capability score in [0, 1]."""
@@ -73,6 +88,15 @@ class FileModel(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+
+
+class LenientModel(FileModel):
+    """A :class:`FileModel` that keeps the keys that it does not know, in ``model_extra``, and writes them again.
+
+    Its JSON schema has no other keys, so that editors report a misspelt one.
+    """
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"additionalProperties": False})
 
 
 FILE_CONFIG: Final = FileModel.model_config
@@ -129,14 +153,51 @@ Checked = Annotated[Item, _FromMapping()]
 def validate(model: type[Model], document: Document, data: object = ..., at: Path = ()) -> Model:
     """``document.data`` (or ``data``, the value at path ``at``) as a ``model``; raises :class:`InputError`.
 
-    At most :data:`MOST_FAULTS` faults are reported.
+    At most :data:`MOST_FAULTS` faults are reported; of a file of a later format that alone (:class:`LaterFormatError`).
     """
     raw = document.data if data is ... else data
+    _refuse_later_format(model, document, raw, at)
     try:
         return model.model_validate(raw)
     except ValidationError as error:
         problems = _problems(model, document, raw, at, error.errors(include_url=False))
     raise InputError(problems)
+
+
+def _refuse_later_format(model: type[BaseModel], document: Document, raw: object, at: Path) -> None:
+    for key, newest in newest_format(model).items():
+        found = raw.get(key) if isinstance(raw, dict) else None
+        if type(found) is int and found > newest:
+            message = f"{'.'.join(map(str, (*at, key)))}: {found} was written by a later version, nothing was changed"
+            fix = (
+                f"install the version of Incumbent that wrote it, or a later one; this one reads formats up to {newest}"
+            )
+            raise LaterFormatError([document.problem((*at, key), message, fix)])
+
+
+@cache
+def newest_format(model: type[BaseModel]) -> dict[str, int]:
+    """The key of ``model`` with the number of its format, and the greatest number known; none if it has no such key."""
+    fields = model.model_fields.items()
+    return {key: max(get_args(field.annotation)) for key, field in fields if FormatNumber() in field.metadata}
+
+
+def unknown_keys(model: BaseModel, at: Path = ()) -> Iterator[Path]:
+    """The paths of the keys in ``model`` that it keeps without knowing them."""
+    yield from ((*at, name) for name in model.model_extra or ())
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield from unknown_keys(value, (*at, name))
+
+
+def unknown_key_notes(model: BaseModel, document: Document) -> Iterator[Problem]:
+    """Each key in ``model``, which was read from ``document``, that it keeps without knowing it."""
+    for path in unknown_keys(model):
+        known = _siblings(type(model), path[:-1])
+        message = f"{'.'.join(map(str, path))}: unknown key, which has no effect{did_you_mean(str(path[-1]), known)}"
+        fix = f"take it out, or use one of: {', '.join(sorted(known))}; a later version of Incumbent may know it"
+        yield document.problem(path, message, fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,12 +64,26 @@ def _set(mapping: Any, values: Mapping[str, Any]) -> None:
             below.fa.set_flow_style()
         gap = _take_gap(mapping, name) if value.keys() - below.keys() else ""
         _set(below, value)
-        holder, last = _last(mapping, name)
-        token = _token(holder, last)
-        if gap and token is not None:
-            token.value += gap
-        elif gap:
-            holder.ca.items[last] = [None, None, CommentToken(f"\n{gap}", CommentMark(0), None), None]
+        _put_gap(mapping, name, gap)
+
+
+def append_key(mapping: Any, name: str, value: Any) -> None:
+    """Add the key ``name`` at the end of ``mapping``, plain or of ruamel.yaml; comments below it stay below it."""
+    gap = _take_gap(mapping, list(mapping)[-1]) if isinstance(mapping, CommentedMap) and mapping else ""
+    mapping[name] = value
+    _put_gap(mapping, name, gap)
+
+
+def remove_key(mapping: Any, name: str) -> None:
+    """Remove the key ``name`` with the comment on its line; comments and empty lines below it stay.
+
+    They are lost where it is the first key.
+    """
+    if isinstance(mapping, CommentedMap):
+        gap, place = _take_gap(mapping, name), list(mapping).index(name)
+        if place:
+            _put_gap(mapping, list(mapping)[place - 1], gap)
+    del mapping[name]
 
 
 def _last(mapping: Any, name: str) -> tuple[Any, str]:
@@ -83,6 +97,18 @@ def _last(mapping: Any, name: str) -> tuple[Any, str]:
 def _token(mapping: Any, name: str) -> Any:
     """The comments and empty lines between ``mapping[name]`` and the next key, if any."""
     return (mapping.ca.items.get(name) or [None, None, None])[2]
+
+
+def _put_gap(mapping: Any, name: str, gap: str) -> None:
+    """Put comments and empty lines after ``mapping[name]``."""
+    if not gap:
+        return
+    holder, last = _last(mapping, name)
+    token = _token(holder, last)
+    if token is not None:
+        token.value += gap
+    else:
+        holder.ca.items[last] = [None, None, CommentToken(f"\n{gap}", CommentMark(0), None), None]
 
 
 def _take_gap(mapping: Any, name: str) -> str:

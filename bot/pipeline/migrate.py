@@ -1,6 +1,7 @@
 """Plans, as values, what a new taxonomy changes in the files of a platform repository (docs/taxonomy.md).
 
-A config that does not name the weights of its classifier, as earlier versions wrote it, names them afterwards.
+A config that does not name the weights of its classifier, as earlier versions wrote it, names them afterwards.  The
+config that is named gets the newest format (docs/versioning.md).
 
 Everything is read before anything is written, and every fault of every file is reported at once.
 """
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import yaml
+
 from bot.config import REVIEWED_FILES, Limits, load_config, means_shipped_weights, name_shipped_weights
 from bot.curator.corrections import FOLDER as CORRECTIONS
 from bot.curator.entry import Entry, StaleEntry, migrated, migrated_values, resident_of, with_definitions
@@ -27,8 +30,15 @@ from bot.files.documents import as_mapping, decode, parse, parse_yaml
 from bot.files.mapping_edits import rename_keys
 from bot.files.snapshot import Overlay, Snapshot
 from bot.files.yaml_writer import edited
-from bot.pipeline.migrated_files import carried_tables, migrate_overrides, moved_exemplars
+from bot.pipeline.migrated_files import (
+    bring_up_to_date,
+    carried_tables,
+    is_up_to_date,
+    migrate_overrides,
+    moved_exemplars,
+)
 from bot.pipeline.submission import collect
+from bot.setup_files import setup_file
 from bot.taxonomy.changes import (
     TaxonomyChange,
     changes_between,
@@ -50,7 +60,7 @@ class MigrationPlan:
     """The changes by the taxonomy ``new``: its declarations, and the files that follow.
 
     ``stale`` are the entries, including the waitlist, that will be stale; ``weights`` are the configs that name the
-    weights of the classifier from then on.
+    weights of the classifier from then on.  ``updates_config``: whether the config gets the newest format.
     """
 
     old: Taxonomy
@@ -60,6 +70,7 @@ class MigrationPlan:
     file_changes: tuple[FileChange, ...]
     stale: tuple[StaleEntry, ...]
     weights: tuple[str, ...]
+    updates_config: bool
 
 
 def plan_migration(
@@ -93,6 +104,7 @@ def plan_migration(
         file_changes=tuple(planning.file_changes),
         stale=tuple(planning.stale),
         weights=tuple(planning.weights),
+        updates_config=planning.updates_config,
     )
 
 
@@ -169,15 +181,19 @@ class _Planning:
         self.file_changes: list[FileChange] = []
         self.stale: list[StaleEntry] = []
         self.weights: list[str] = []
+        self.updates_config = False
 
     def configs(self, config_path: str) -> None:
-        """Edit overrides and the name of the weights in every file of ``config/``, and in that at ``config_path``."""
+        """Edit overrides and the name of the weights in every file of ``config/``, and in that at ``config_path``.
+
+        The latter also gets the newest format.  Another one may have other values than those that ship on purpose.
+        """
         present = [config_path] if self.now.exists(config_path) else []
         for path in dict.fromkeys((*self.now.paths(CONFIG_FOLDER), *present)):
             if path.endswith((".yaml", ".yml")):
-                collect(partial(self._config, path), self.problems)
+                collect(partial(self._config, path, path == config_path), self.problems)
 
-    def _config(self, path: str) -> None:
+    def _config(self, path: str, is_named: bool) -> None:
         data = parse_yaml(self.now.read(path, REVIEWED_FILES), self.now.name(path), REVIEWED_FILES).data
         if path.startswith(f"{CORRECTIONS}/"):
             self._corrections(path, as_mapping(data))
@@ -185,15 +201,19 @@ class _Planning:
         overrides = as_mapping(as_mapping(data).get("per_capability"))
         follows = bool(overrides.keys() & {*self.migration.renames, *self.migration.splits})
         names_none = means_shipped_weights(data)
+        is_former = is_named and isinstance(data, dict) and not is_up_to_date(data)
 
         def change(data: Any) -> None:
             if follows:
                 migrate_overrides(data["per_capability"], self.migration)
             if names_none:
                 name_shipped_weights(data)
+            if is_former:
+                bring_up_to_date(data, yaml.safe_load(setup_file("curation.yaml")))
 
-        if follows or names_none:
+        if follows or names_none or is_former:
             self._edit(path, change)
+        self.updates_config = self.updates_config or is_former
         if names_none:
             self.weights.append(path)
 

@@ -1,4 +1,4 @@
-"""Files that follow a new taxonomy: exemplar tables, the exemplars in the taxonomy's own file, overrides (pure)."""
+"""Files that follow a new taxonomy or format: exemplar tables, exemplars in the taxonomy's own file, configs (pure)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import Any
 
 import yaml
 
-from bot.config import REVIEWED_FILES
+from bot.config import REVIEWED_FILES, Curation, gone_keys, lacking_keys
 from bot.errors import InputError, Problem
 from bot.evaluation.migrated_labels import clashes_of, migrated_rows
 from bot.files.documents import Document, as_list, as_mapping, parse_yaml
 from bot.files.label_tables import UNKNOWN, read_labels, read_table
 from bot.files.mapping_edits import insert_key, rename_keys
+from bot.files.validation import newest_format
+from bot.files.yaml_writer import append_key, remove_key
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ORIGINAL_HEADERS, SHORT_HEADER, ExemplarFile, is_translation
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration
@@ -230,3 +232,24 @@ def migrate_overrides(overrides: dict[str, Any], migration: Migration) -> None:
                 if part not in overrides:
                     insert_key(overrides, whole, part, copy.deepcopy(overrides[whole]))
             del overrides[whole]
+
+
+def is_up_to_date(config: Mapping[str, Any]) -> bool:
+    """Whether the data ``config`` is of the newest format, with all its keys and none that went."""
+    newest = newest_format(Curation)["format"]
+    return not gone_keys(config) and not lacking_keys(config) and config.get("format", 1) >= newest
+
+
+def bring_up_to_date(config: dict[str, Any], shipped: Mapping[str, Any]) -> None:
+    """Edit the data ``config`` to the newest format: keys that it lacks get the value of the ``shipped`` config."""
+    lacking, newest = lacking_keys(config), newest_format(Curation)["format"]
+    for section, keys in gone_keys(config).items():
+        for key in keys:
+            remove_key(config[section], key)
+    for key in lacking:
+        section, _, name = key.partition(".")
+        append_key(config[section], name, shipped[section][name])
+    if "format" in config:
+        config["format"] = newest
+    elif newest > 1:
+        insert_key(config, next(iter(config)), "format", newest)

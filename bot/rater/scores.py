@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, Strict
 
 from bot.classifier.model import EVEN, Identity
 from bot.errors import InputError, Problem
 from bot.files.documents import Document
-from bot.files.validation import Checked, FileModel, Score, Text, Tuple, validate
+from bot.files.validation import Checked, FileFormat, FileModel, Score, Text, Tuple, validate
 from bot.rater.adapter import doubts_of
 from bot.rater.model import ScoredQuery
 from bot.taxonomy.model import Taxonomy
@@ -60,6 +60,7 @@ class ScoredQueryFile(FileModel):
 class ScoresFile(FileModel):
     """`incumbent consolidate --scores FILE`."""
 
+    format: FileFormat[Literal[1]] = 1
     queries: Tuple[ScoredQueryFile]
     taxonomy: Text | None = Field(
         default=None, description="version of the taxonomy that the queries were scored under; null: the platform's"

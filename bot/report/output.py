@@ -28,7 +28,7 @@ from bot.files.views import View
 from bot.intake.eval_sets.reader import EvalSetReader
 from bot.intake.query import Query
 from bot.pipeline.correct import CorrectionPlan
-from bot.pipeline.impact.model import CapabilityImpact
+from bot.pipeline.impact.model import CapabilityImpact, Impact
 from bot.rater.model import RelationalFacts
 from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.query_context import RemarksOutput, remarks_on
@@ -353,4 +353,8 @@ class MigrateOutput(Output):
     files: list[str] = Field(description="the files written, or that would be")
     stale: list[Checked[StaleEntry]] = Field(description="entries to classify again, those that wait for a slot too")
     weights: list[str] = Field(description="configs in which a digest replaces `auto`; no verdict changes by that")
+    updates_config: bool = Field(description="whether the config gets the newest format")
+    impact: Impact | None = Field(
+        description="what its new values change; null: nothing, or the classifier cannot judge here"
+    )
     dry_run: bool

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, JsonValue, PrivateAttr, SkipValidation
 from pydantic.json_schema import SkipJsonSchema
 
-from bot.files.validation import FileModel, Text, Tuple
+from bot.files.validation import FileFormat, FileModel, Text, Tuple
 from bot.text.did_you_mean import did_you_mean
 from bot.text.digests import digest
 
@@ -174,6 +174,7 @@ class Taxonomy(FileModel):
     exemplars.  They are not a key of the file.
     """
 
+    format: FileFormat[Literal[1]] = 1
     version: Version
     retired: Tuple[Identifier] = ()
     groups: Tuple[Group]

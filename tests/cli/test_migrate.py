@@ -6,14 +6,18 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import git
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+import bot.config
+from bot.config import Curation, YoungerKey
 from bot.files.snapshot import WorkingTree
+from bot.files.validation import FileFormat
+from bot.pipeline import migrated_files
 from bot.schemas import schema
 from bot.taxonomy.loading import load_taxonomy
 from tests.cli.conftest import Incumbent
@@ -485,3 +489,43 @@ def test_faults_of_the_tables_and_of_the_declarations_are_told_at_once(platform:
     for expected in ("add backend.call to `retired`", "'x 1' is not an id", "'call' cannot stand for that"):
         assert expected in outcome.err
     assert tree(platform) == before
+
+
+class SecondFormat(Curation):
+    """A config of an invented format 2, which has brought `options.close_call`."""
+
+    format: FileFormat[Literal[1, 2]] = 1
+
+
+def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(
+    platform: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (bot.config, migrated_files):
+        monkeypatch.setattr(module, "Curation", SecondFormat)
+    monkeypatch.setattr(bot.config, "YOUNGER", {"options.close_call": YoungerKey(format=2, former=0.5)})
+    path = platform / "config" / "curation.yaml"
+    former = text_of(path)
+    write(
+        path,
+        re.sub(r"(?m)^  close_call: .*\n", "", former) + "calibration: {folds: 3}\n" * ("calibration:" not in former),
+    )
+    commit(platform, "As it was")
+    shown = incumbent("review", platform / CARD_LINE, "--repo", platform)
+    assert "options.close_call: younger than format 1 of this file, and read as 0.5" in shown.err
+    planned = incumbent("migrate", "--repo", platform, "--dry-run", "--json")
+    assert planned.code == 0, planned.err
+    assert "close_call" not in text_of(path)
+    done = incumbent("migrate", "--repo", platform, "--json")
+    output = json.loads(done.out)
+    assert output == json.loads(planned.out) | {"dry_run": False}
+    Draft202012Validator(schema("migrate-output")).validate(output)
+    assert output["updates_config"]
+    changed = {item["key"]: (item["before"], item["after"]) for item in output["impact"]["config"]}
+    assert changed == {"format": (None, "2"), "options.close_call": ("0.5", "0.2")}
+    assert output["impact"]["effect"] is not None
+    assert yaml.safe_load(text_of(path))["format"] == 2
+    assert yaml.safe_load(text_of(path))["options"]["close_call"] == 0.2
+    again = incumbent("migrate", "--repo", platform)
+    assert again.code == 0
+    assert "0 files" in again.out
+    assert "note:" not in incumbent("review", platform / CARD_LINE, "--repo", platform).err

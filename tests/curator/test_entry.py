@@ -211,7 +211,6 @@ def test_an_id_that_is_no_safe_file_name_is_refused(id: str) -> None:
         {"quarantined": True},
         {"setup": {"cost": -1}},
         {"setup": {"cost": float("inf")}},
-        {"unknown": 1},
     ],
 )
 def test_an_entry_that_says_what_cannot_be_is_refused(change: dict[str, Any]) -> None:

@@ -103,7 +103,7 @@ def test_faults_are_told_again_with_their_lines(
 ) -> None:
     write(entry_path("one"), render(entry("one")))
     load_regression_set(WorkingTree(tmp_path), None, remembered)
-    write(entry_path("two"), render(entry("two")) + "odd: 1\n")
+    write(entry_path("two"), render(entry("two")).replace("pin: null", "pin: 1"))
     reported = []
     for memory in (remembered, remembered, None):
         with pytest.raises(InputError) as caught:

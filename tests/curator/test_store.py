@@ -41,6 +41,10 @@ def load(root: Path) -> RegressionSet:
     return load_regression_set(WorkingTree(root), TAXONOMY)
 
 
+def line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
 def faults(root: Path) -> list[tuple[str, int | None, str]]:
     with pytest.raises(InputError) as caught:
         load(root)
@@ -351,3 +355,36 @@ def test_an_entry_is_found_by_its_source_which_a_rename_changes() -> None:
         ("acme", "desk", "q3"): "gone",
         ("acme", "desk", "q4"): "w",
     }
+
+
+def test_a_key_that_is_not_known_stops_nothing_and_survives(tmp_path: Path) -> None:
+    text = render(ENTRY) + "later: {of: [1]}\n"
+    text = text.replace("  samples: 5\n", "  samples: 5\n  sampel: 1\n")
+    write(tmp_path, r1=text, r2=render(make_entry("r2", {"a": 0.9})))
+    known = load(tmp_path)
+    assert [*known.entries] == ["r1", "r2"]
+    place = "regression_set/r1.yaml"
+    assert [(note.file, note.line, note.message) for note in known.notes] == [
+        (place, text.count("\n"), "later: unknown key, which has no effect"),
+        (
+            place,
+            line_of(text, "sampel"),
+            "classified.sampel: unknown key, which has no effect; perhaps you meant 'samples'",
+        ),
+    ]
+    assert all(note.fix.startswith("take it out, or use one of: ") for note in known.notes)
+    apply(changes.evict(known.entries["r1"], Evicted(reason="r")), tmp_path)
+    again = load(tmp_path)
+    assert again.tombstones["r1"].entry == known.entries["r1"]
+    assert "later:\n" in render(again.tombstones["r1"].restored) or "later: {of:" in render(
+        again.tombstones["r1"].restored
+    )
+    assert [note.message.partition(":")[0] for note in again.notes] == ["entry.later", "entry.classified.sampel"]
+
+
+def test_of_a_file_of_a_later_format_that_alone_is_said(tmp_path: Path) -> None:
+    write(
+        tmp_path, one="format: 99\nid: 1\nodd: 1\n", waiting__two="format: 99\n", evicted__three="format: 99\nid: 7\n"
+    )
+    said = "format: 99 was written by a later version, nothing was changed"
+    assert faults(tmp_path) == [(f"{name}.yaml", 1, said) for name in ("evicted/three", "one", "waiting/two")]

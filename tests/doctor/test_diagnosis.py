@@ -70,7 +70,9 @@ REQUIRED = BranchRule(
 REVIEWED = BranchRule(kind="pull_request", ruleset=RULESET, needs_code_owners=True)
 CONFIG = make_config(curators=("cora",), admissions="pull-request")
 OLD = CONFIG.under()
-OLD._note = auto_note(parse_yaml(b"classifier:\n  embedded: {embedding: auto}", CONFIG_FILE, REVIEWED_FILES))
+_AUTO = auto_note(parse_yaml(b"classifier:\n  embedded: {embedding: auto}", CONFIG_FILE, REVIEWED_FILES))
+assert _AUTO is not None
+OLD._notes = (_AUTO,)
 BY_COMMIT = CONFIG.model_copy(update={"admissions": "commit"})
 FILES = RepositoryFiles(
     workflow=workflow(),
@@ -655,7 +657,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "as an earlier version wrote it",
         files(config=OLD),
         "warning",
-        "classifier",
+        "config",
         "config/curation.yaml:2: classifier.embedded.embedding: `auto` means the weights",
         "run `incumbent migrate`",
     ),
