@@ -578,7 +578,7 @@ LATER = "format: 99\nmode: neither\nunheard_of: {of: [1]}\n"
 class SecondFormat(Curation):
     """A config of an invented format 2, which has brought `options.close_call`."""
 
-    format: FileFormat[Literal[1, 2]] = 1
+    format: FileFormat[Literal[1, 2]] = 1  # type: ignore[assignment]
 
 
 @pytest.fixture

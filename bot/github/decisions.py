@@ -264,7 +264,8 @@ def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[NewCo
         before = tags.get(item.event.capability)
         if before is None or _when(before) <= _when(item.correction):
             tags[item.event.capability] = item.correction
-    return CorrectionRecord(texts={text: dict(sorted(tags.items())) for text, tags in sorted(texts.items()) if tags})
+    kept = {text: dict(sorted(tags.items())) for text, tags in sorted(texts.items()) if tags}
+    return record.model_copy(update={"texts": kept})
 
 
 def _when(item: StoredCorrection) -> tuple[str, tuple[int, str]]:

@@ -77,9 +77,8 @@ def fit_own_model(
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         files = {MODELS: record_text(record.after(model))}
         try:
-            written = github.write_ledger(
-                WriteLedger.of(commits.ledger, files, f"Fitted model of {commits.base[:12]}"), tree
-            )
+            write = WriteLedger.of(commits.ledger, files, f"Fitted model of {commits.base[:12]}")
+            written = github.write_ledger(write.beside_damaged(ledger), tree)
         except LostRaceError:
             wait(attempt)
         else:

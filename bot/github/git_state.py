@@ -59,7 +59,15 @@ from bot.ledger.model import (
     folder_path,
     record_path,
 )
-from bot.ledger.store import if_readable, load_classifications, load_folder, load_record, readable, shard_ids
+from bot.ledger.store import (
+    if_readable,
+    load_classifications,
+    load_folder,
+    load_record,
+    readable,
+    refuse_later_ledger,
+    shard_ids,
+)
 from bot.pipeline.repository_paths import path_problems
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS
@@ -104,7 +112,7 @@ class World:
         """Fetch what ``event`` is about; the ``head`` only in the job that reads hostile data.
 
         The job that writes gets the ``names`` of its files alone, with git's ids.  ``files`` are further ones of the
-        ledger that are about to be read.
+        ledger that are about to be read.  Raises :class:`bot.errors.LaterFormatError` if a later version wrote it.
         """
         refs = {"base": event.group_base or f"refs/heads/{event.default_branch}", "ledger": f"refs/heads/{BRANCH}"}
         if (head or names) and event.flow is Flow.GROUP and event.head is not None:
@@ -121,6 +129,7 @@ class World:
         found = self.store.fetch(self.url, refs, self.token, optional=only, folders=folders, ours=FOLDERS, ends=only)
         if "ledger" in found:
             self.store.prepare(found["ledger"], _OF_LEDGER)
+            refuse_later_ledger(self.store.snapshot(found["ledger"]))
         return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))
 
     def fetch_branches(self, names: Collection[str]) -> dict[str, str]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from bot.github.read_back import read_back
-from bot.ledger.model import CommentKey
+from bot.files.snapshot import Snapshot
+from bot.github.read_back import kept_aside, read_back
+from bot.ledger.model import FORMAT, CommentKey, LedgerFormat
 from bot.ledger.people import BOT, GHOST, is_bot
 from bot.ledger.store import README
 
@@ -178,14 +179,19 @@ class WriteLedger:
     files: tuple[tuple[str, str | None], ...]
     message: str
 
+    def beside_damaged(self, ledger: Snapshot | None) -> WriteLedger:
+        """The same write on top of the ``ledger``; files that it replaces and that cannot be read are kept in it."""
+        kept = {} if ledger is None else kept_aside(dict(self.files), ledger)
+        return replace(self, files=tuple(sorted((*self.files, *kept.items()))))
+
     @staticmethod
     def of(parent: str | None, files: Mapping[str, str | None], message: str) -> WriteLedger:
-        """The write of ``files`` by path; a new branch gets a file that explains it.
+        """The write of ``files`` by path, with the format of the ledger; a new branch gets a file that explains it.
 
         Raises :class:`bot.errors.OutsideError` if later runs could not read one of them.
         """
         read_back(files)
-        said = {"README.md": README, **files} if parent is None else files
+        said = {**({"README.md": README} if parent is None else {}), FORMAT: LedgerFormat.text(), **files}
         return WriteLedger(parent=parent, files=tuple(sorted(said.items())), message=message)
 
 

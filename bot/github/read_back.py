@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Final
 
 from bot.config import LEDGER_FILES
@@ -11,6 +13,7 @@ from bot.errors import InputError, OutsideError
 from bot.files.documents import decode
 from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
 from bot.files.validation import FileModel
+from bot.git import blob_id
 from bot.ledger.classifications import is_shard
 from bot.ledger.counted import AgreementRecord, CountedFiles
 from bot.ledger.model import (
@@ -19,8 +22,10 @@ from bot.ledger.model import (
     CANDIDATES,
     CORRECTIONS,
     COUNTED_FILES,
+    DAMAGED,
     FOLDER,
     FOLDER_RECORDS,
+    FORMAT,
     INDEX,
     MODELS,
     QUARANTINES,
@@ -32,6 +37,7 @@ from bot.ledger.model import (
     CandidateRecord,
     CorrectionRecord,
     FolderIndex,
+    LedgerFormat,
     ModelRecord,
     QuarantineRecord,
     Reconciled,
@@ -39,11 +45,12 @@ from bot.ledger.model import (
     RunRecord,
     SuggestionRecord,
 )
-from bot.ledger.store import load, load_folder, load_record, load_shard
+from bot.ledger.store import LOG, load, load_folder, load_record, load_shard
 from bot.results.record import FOLDER as RESULTS
 from bot.results.record import ReleaseRecord
 
-_MODELS: Final[Mapping[str, type[FileModel]]] = {
+RECORD_MODELS: Final[Mapping[str, type[FileModel]]] = {
+    FORMAT: LedgerFormat,
     ABILITIES: AbilityRecord,
     AGREEMENT: AgreementRecord,
     CANDIDATES: CandidateRecord,
@@ -59,6 +66,9 @@ _MODELS: Final[Mapping[str, type[FileModel]]] = {
     RESULTS: ReleaseRecord,
 }
 """What is in a file at the top of the branch, or in the files of a folder."""
+_DERIVED: Final = frozenset({AGREEMENT, COUNTED_FILES, INDEX})
+_WHATEVER: Final = replace(LEDGER_FILES, file_bytes=2 * LEDGER_FILES.file_bytes)
+"""Limits for a file that is only copied: one that is too large to be read can be copied."""
 _RECORD: Final = re.compile(rf"{FOLDER}/([0-9]+)\.json")
 
 
@@ -78,6 +88,26 @@ def read_back(files: Mapping[str, str | None]) -> None:
                 raise OutsideError(message) from None
 
 
+def kept_aside(files: Mapping[str, str | None], ledger: Snapshot) -> dict[str, str]:
+    """The files of ``ledger`` that cannot be read and that ``files`` replace or delete, by the path that keeps them.
+
+    What is derived from other files is made anew, and not kept.
+    """
+    found = {}
+    for path in files:
+        if path.partition("/")[0] in _DERIVED or is_shard(path) or not ledger.exists(path):
+            continue
+        try:
+            _read(ledger, path)
+        except InputError:
+            content = ledger.read(path, _WHATEVER)
+            name = PurePosixPath(path)
+            kept = f"{DAMAGED}/{name.with_name(f'{name.stem}-{blob_id(content)[:12]}{name.suffix}')}"
+            found[kept] = content.decode("utf-8", "replace")
+            LOG.warning("%s of the ledger is replaced, and what could not be read is kept as %s", path, kept)
+    return found
+
+
 def _read(snapshot: Snapshot, path: str) -> None:
     folder = path.partition("/")[0]
     record = _RECORD.fullmatch(path)
@@ -87,8 +117,8 @@ def _read(snapshot: Snapshot, path: str) -> None:
         load_folder(snapshot, path)
     elif is_shard(path):
         load_shard(snapshot, path)
-    elif folder in _MODELS:
-        load(snapshot, path, _MODELS[folder])
+    elif folder in RECORD_MODELS:
+        load(snapshot, path, RECORD_MODELS[folder])
     else:
         # Of events, lines that others wrote may be unreadable.
         decode(snapshot.read(path, LEDGER_FILES), path, LEDGER_FILES)

@@ -10,7 +10,7 @@ from functools import cache
 from bot.classifier.caching_backend import learnt_by, recall
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
-from bot.errors import InputError, OutsideError
+from bot.errors import InputError, LaterFormatError, OutsideError
 from bot.git import CommitSnapshot
 from bot.github.analyse_job import ReleaseInputs, analyse
 from bot.github.border import ForeignFactsError, checked, config_keeps
@@ -180,7 +180,7 @@ def publish_event(
                 text = f"{error}. Run all jobs again, or comment `/incumbent run`."
                 return post_failure(event, github, "The analysis cannot be used", text, observed, dry_run)
         raise LostRaceError("other runs kept writing to the ledger; run this one again")
-    except OutsideError as error:
+    except (OutsideError, LaterFormatError) as error:
         # Something could not be written: a check that says so is better than none, or than an old one that passes.
         with suppress(OutsideError):
             title = "The review could not be written"
@@ -310,7 +310,10 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if not dry_run:
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:
-            github.apply(pull.number, operation, tree if isinstance(operation, WriteLedger) else None)
+            if isinstance(operation, WriteLedger):
+                github.apply(pull.number, operation.beside_damaged(ledger), tree)
+            else:
+                github.apply(pull.number, operation)
     return Publication(operations=plan.operations, result=plan.result, summary=plan.summary, plan=plan, judged=True)
 
 

@@ -12,7 +12,7 @@ import re
 import struct
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field, Strict
 
@@ -30,7 +30,7 @@ from bot.classifier.model import (
 )
 from bot.errors import InputError, Problem
 from bot.files.validation import FileModel, Score, Tuple
-from bot.ledger.model import Digest
+from bot.ledger.model import Digest, LedgerFile
 from bot.taxonomy.model import Identifier
 from bot.text.compare import DECIMALS
 from bot.text.digests import digest
@@ -82,7 +82,7 @@ Scores = Annotated[
 Key = TypeVar("Key")
 
 
-class StoredCalls(FileModel):
+class StoredCalls(FileModel, extra="ignore"):
     """What a language model said of the tools that a query calls."""
 
     asked: Digest = Field(description="digest of the list of tools that it was asked about")
@@ -93,7 +93,7 @@ class StoredCalls(FileModel):
     attempt: bool = False
 
 
-class StoredFindings(FileModel):
+class StoredFindings(FileModel, extra="ignore"):
     """What a language model found in a query."""
 
     answers: Annotated[str, Field(pattern=r"^[-clsvdmtwCLSVDMTW]*$")] = Field(
@@ -104,7 +104,7 @@ class StoredFindings(FileModel):
     calls: Tuple[StoredCalls] = ()
 
 
-class StoredContradiction(FileModel):
+class StoredContradiction(FileModel, extra="ignore"):
     """Where an eval set expects other calls than the classifier; tools by their places in `tools`."""
 
     expected: Tuple[Place] = ()
@@ -112,7 +112,7 @@ class StoredContradiction(FileModel):
     probability: Score
 
 
-class StoredClassification(FileModel):
+class StoredClassification(FileModel, extra="ignore"):
     """A row of a shard: the classification of one query."""
 
     of: Place = Field(default=0, description="place of its list of capabilities in `capabilities`")
@@ -130,10 +130,9 @@ class StoredClassification(FileModel):
     findings: dict[Digest, StoredFindings] = Field(default_factory=dict)
 
 
-class Shard(FileModel):
+class Shard(LedgerFile, extra="ignore"):
     """``….shards/…/<shard>.json``: classifications of queries by the key of their content."""
 
-    format: Literal[1] = 1
     capabilities: Tuple[Tuple[Identifier]] = Field(default=(), description="lists of ids that rows refer to")
     questions: Tuple[Digest] = Field(default=(), description="digests of what a language model was asked")
     tools: Tuple[Digest] = Field(default=(), description="digests of names of tools")
@@ -190,7 +189,7 @@ def _shard_text(part: Mapping[str, Classification]) -> str:
     questions = sorted({name for each in found for name in each.capabilities if _DIGEST.fullmatch(name)})
     lists, tools = _Places[tuple[str, ...]](), _Places[str]()
     rows = [f"{_compact(key)}:{_compact(_row(item, lists, questions, tools))}" for key, item in part.items()]
-    head = {"format": 1, "capabilities": [*map(list, lists)], "questions": questions, "tools": [*tools]}
+    head = {"capabilities": [*map(list, lists)], "questions": questions, "tools": [*tools]}
     return f'{_compact(head)[:-1]},"queries":{{\n' + ",\n".join(rows) + "\n}}\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 from pydantic import Field, GetCoreSchemaHandler, ValidatorFunctionWrapHandler
 from pydantic_core import CoreSchema
@@ -16,7 +16,7 @@ from pydantic_core.core_schema import (
 )
 
 from bot.files.validation import FileModel, Text, Timestamp, Tuple
-from bot.ledger.model import COUNTED_FILES, CommitId, Digest
+from bot.ledger.model import COUNTED_FILES, CommitId, Digest, LedgerFile
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -87,13 +87,12 @@ Item = TypeVar("Item")
 Counts = Annotated[Counter[Item], _CountedItems()]
 
 
-class AgreementRecord(FileModel):
+class AgreementRecord(LedgerFile, extra="ignore"):
     """``agreement.json``: counts of people's answers to verdicts, so that events need not be read again.
 
     They are derived from the events alone; if they are missing or outdated, they are derived again.
     """
 
-    format: Literal[1] = 1
     events: CommitId = Field(description="git's id of the folder of events that was counted")
     conditions: Digest = Field(description="of the taxonomy's history and the version of the product")
     files: Digest = Field(description="of the files that were counted, as `agreement/` lists them")
@@ -106,7 +105,7 @@ class AgreementRecord(FileModel):
     gone_implicit: Annotated[int, Field(ge=0)] = Field(default=0, description="merges whose effect was undone")
 
 
-class CountedFile(FileModel):
+class CountedFile(FileModel, extra="ignore"):
     """A file of events as it was counted; events that are appended later are counted by themselves."""
 
     blob: CommitId = Field(description="git's id of the content")
@@ -117,10 +116,9 @@ class CountedFile(FileModel):
     of_set: bool = Field(description="whether it tells of suggestions, requests or changes by hand")
 
 
-class CountedFiles(FileModel):
+class CountedFiles(LedgerFile, extra="ignore"):
     """``agreement/<part>.json``: a part of the counted files of events, by name."""
 
-    format: Literal[1] = 1
     files: dict[Text, CountedFile]
 
 

@@ -41,7 +41,7 @@ MOST: Final = 1_000_000_000
 Amount = Annotated[int, Field(ge=0, le=MOST)]
 
 
-class VerdictFacts(FileModel):
+class VerdictFacts(FileModel, extra="ignore"):
     """The facts that a verdict rested on, without the text: the query's scores, and its relation to R when it was
     judged.
 
@@ -75,8 +75,11 @@ class VerdictFacts(FileModel):
         return self
 
 
-class _Event(FileModel):
-    """The fields of all events; two events with the same ``key`` are the same event."""
+class _Event(FileModel, extra="ignore"):
+    """The fields of all events; two events with the same ``key`` are the same event.
+
+    Lines of events are never rewritten, so that what a later version says in other keys stays there.
+    """
 
     at: Timestamp
 
@@ -114,7 +117,7 @@ class _ByAccount(_Event):
     by_bot: bool
 
 
-class Shown(_OnPullRequest, QueryVerdict):
+class Shown(_OnPullRequest, QueryVerdict, extra="ignore"):
     """A verdict was shown to people, in the comment on the pull request."""
 
     kind: Literal["shown"] = "shown"
@@ -125,7 +128,7 @@ class Shown(_OnPullRequest, QueryVerdict):
     facts: VerdictFacts | None = Field(description="null: there was no verdict, as of what a person rejected")
 
 
-class Decided(_OnPullRequest, PersonDecision):
+class Decided(_OnPullRequest, PersonDecision, extra="ignore"):
     """A curator decided by a command: always explicit. The time is that of the comment."""
 
     kind: Literal["decided"] = "decided"
@@ -165,7 +168,7 @@ class CorrectionEnded(_OnTag):
     kind: Literal["correction-ended"] = "correction-ended"
 
 
-class Passed(_OnPullRequest, QueryVerdict, _ByAccount):
+class Passed(_OnPullRequest, QueryVerdict, _ByAccount, extra="ignore"):
     """A pull request was merged while it showed this verdict, an admission or an EXCLUDE, which needed no one's
     consent.
 
@@ -234,7 +237,7 @@ class Reopened(_OnPullRequest):
     answers: Annotated[int, Field(ge=1)] = Field(description="how often it had been answered by then")
 
 
-class _OnRequest(_Event, EntryRequest):
+class _OnRequest(_Event, EntryRequest, extra="ignore"):
     """An event on what a curator asks of an entry in a comment."""
 
     comment: int

@@ -1,24 +1,38 @@
 """The files of the ledger branch as models; their JSON schema is generated from here (docs/ledger.md).
 
 They contain hashes and facts, never texts of queries.  The reason that a person wrote for a decision is kept, since it
-is theirs.
+is theirs.  Readers keep the keys that they do not know; what is derived from other files (shards, the index of folders,
+counts) is made anew.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Classification
 from bot.curator.entry import EntryId
-from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
+from bot.files.validation import (
+    Checked,
+    FileFormat,
+    FileModel,
+    LenientModel,
+    Text,
+    Timestamp,
+    Tuple,
+    newest_format,
+)
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
 BRANCH = "incumbent/ledger"
+FORMAT = "format.json"
+DAMAGED = "damaged"
+"""The folder of files that could not be read, each as it was when a new one took its place."""
 FOLDER = "pull_requests"
 RECONCILED = "reconciled.json"
 SUGGESTIONS = "suggestions.json"
@@ -35,9 +49,9 @@ MODELS = "models.json"
 COUNTED_FILES = "agreement"
 FILES = (
     *(RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, QUARANTINES, INDEX, AGREEMENT),
-    *(ABILITIES, MODELS),
+    *(ABILITIES, MODELS, FORMAT),
 )
-"""The file at the top of the branch."""
+"""The files at the top of the branch."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 Grounds = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
@@ -50,15 +64,6 @@ CommentKey: TypeAlias = (
 Login = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-def _present_form(value: object) -> object:
-    """The present format for a file of the former one: it had its classifications inside."""
-    if type(value) is not int:
-        raise ConstraintError("2", "write 2")
-    return 2 if value == 1 else value
-
-
-ShardedFormat = Annotated[Literal[2], BeforeValidator(_present_form)]
-"""The version of a file whose classifications are in shards."""
 Classifications: TypeAlias = Annotated[
     dict[Digest, Checked[Classification]],
     Field(exclude=True, description="of format 1 alone: by now they are in shards (`ledger-classifications`)"),
@@ -66,7 +71,31 @@ Classifications: TypeAlias = Annotated[
 """Classifications by the key of their content: read with a file, and written as its shards."""
 
 
-class CitedComment(FileModel):
+class LedgerFormat(LenientModel):
+    """``format.json``: the format of the whole ledger; without this file it is 1.
+
+    Of format 1, a file has its classifications inside; of format 2, they are in shards.
+    """
+
+    format: FileFormat[Literal[1, 2]] = 1
+
+    @staticmethod
+    def text() -> str:
+        """The file as this version writes it."""
+        return json.dumps(newest_format(LedgerFormat)) + "\n"
+
+
+class LedgerFile(LenientModel):
+    """A file of the ledger: keys that are not known survive a rewrite."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_own_format(cls, data: Any) -> Any:
+        """Earlier versions gave each file a number of its own."""
+        return {key: item for key, item in data.items() if key != "format"} if isinstance(data, dict) else data
+
+
+class CitedComment(LenientModel):
     """What a person said in a comment: it counts as long as the comment is there as it was read."""
 
     by: Login
@@ -74,7 +103,7 @@ class CitedComment(FileModel):
     said: Digest = Field(description="digest of the comment as it was read")
 
 
-class DisplayedVerdict(FileModel):
+class DisplayedVerdict(LenientModel):
     """A query's verdict as the comment shows it, and the content that it is on."""
 
     content: Digest | None = Field(
@@ -91,7 +120,7 @@ class Displayed(DisplayedVerdict):
     since: Timestamp
 
 
-class Showing(FileModel):
+class Showing(LenientModel):
     """What the comment was about to show when the ledger was written; the run may have ended before."""
 
     digest: Digest
@@ -126,7 +155,7 @@ class DecisionRecord(PersonDecision):
     said: Digest = Field(description="digest of the comment as it was read")
 
 
-class Merged(FileModel):
+class Merged(LenientModel):
     """The commit of the default branch that brought a pull request, and its time."""
 
     commit: CommitId
@@ -142,10 +171,9 @@ class Merged(FileModel):
         return {} if isinstance(seen, list | tuple) else seen
 
 
-class PullRequestRecord(FileModel):
+class PullRequestRecord(LedgerFile):
     """``pull_requests/<number>.json``: the record of an open pull request, replaced at each push."""
 
-    format: ShardedFormat = 2
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
     classifications: Classifications = Field(default_factory=dict)
@@ -179,7 +207,7 @@ class PullRequestRecord(FileModel):
         return {key: item for key, item in self.classifications.items() if item.findings or self.version == version}
 
 
-class QueryAtCommit(FileModel):
+class QueryAtCommit(LenientModel):
     """The text of a query outside of the set, and the commit of the default branch that it was found in."""
 
     text: Digest = Field(description="digest of its text")
@@ -198,20 +226,19 @@ class LeftQuery(QueryAtCommit):
     )
 
 
-class Rejection(FileModel):
+class Rejection(LenientModel):
     """A rejection that outlasts its pull request: it applies to its content in every pull request."""
 
     pull_request: Annotated[int, Field(ge=1)]
     decision: DecisionRecord
 
 
-class Reconciled(FileModel):
+class Reconciled(LedgerFile):
     """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries.
 
     The classifications are those of entries that are to be scored anew, and what was known before.
     """
 
-    format: ShardedFormat = 2
     commit: CommitId
     classifications: Classifications = Field(default_factory=dict)
     left: dict[EntryId, LeftQuery] = Field(
@@ -224,7 +251,7 @@ class Reconciled(FileModel):
     )
 
 
-class ReconciledFolder(FileModel):
+class ReconciledFolder(FileModel, extra="ignore"):
     """An agent's eval sets without anything to do; they need not be read until something changes."""
 
     tree: CommitId = Field(description="git's id of the folder")
@@ -243,10 +270,9 @@ class ReconciledFolder(FileModel):
     )
 
 
-class FolderIndex(FileModel):
+class FolderIndex(LedgerFile, extra="ignore"):
     """``folders.json``: the folders of the default branch that need not be read, and the conditions for that."""
 
-    format: Literal[1] = 1
     conditions: Digest = Field(description="of the taxonomy, the config, the classifier, corrections and the product")
     entries: dict[EntryId, Digest] = Field(
         default_factory=dict,
@@ -255,10 +281,9 @@ class FolderIndex(FileModel):
     folders: dict[Text, ReconciledFolder] = Field(default_factory=dict)
 
 
-class FolderRecord(FileModel):
+class FolderRecord(LedgerFile):
     """``folders/<digest>.json``: the record of an agent's undecided queries."""
 
-    format: ShardedFormat = 2
     folder: Text
     classifications: Classifications = Field(default_factory=dict)
     left: dict[EntryId, LeftQuery] = Field(
@@ -266,7 +291,7 @@ class FolderRecord(FileModel):
     )
 
 
-class Refusal(FileModel):
+class Refusal(LenientModel):
     """A suggestion that people closed; the name of its branch has the grounds.
 
     Of a group, the description of the pull request has the grounds.
@@ -287,10 +312,9 @@ class ArchivedQuery(QueryAtCommit):
     folder: Text = Field(description="folder of the agent whose eval set has it")
 
 
-class SuggestionRecord(FileModel):
+class SuggestionRecord(LedgerFile):
     """``suggestions.json``: the record of the bot's pull requests."""
 
-    format: Literal[1] = 1
     heads: dict[str, CommitId] = Field(
         default_factory=dict, description="branch of an open one: its commit when it held what was suggested"
     )
@@ -310,7 +334,7 @@ RequestAction: TypeAlias = Literal["undo", "restore", "keep", "suggest"]
 """What a curator may ask of an entry."""
 
 
-class EntryRequest(FileModel):
+class EntryRequest(LenientModel):
     """What is asked of an entry."""
 
     entry: EntryId
@@ -338,19 +362,17 @@ class Request(EntryRequest, CitedComment):
     )
 
 
-class RequestRecord(FileModel):
+class RequestRecord(LedgerFile):
     """``requests.json``: open requests about entries, and which comments were read."""
 
-    format: Literal[1] = 1
     since: Timestamp = Field(description="comments that did not change since then were read")
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
     requests: Tuple[Request] = Field(default=(), description="looked up again before they are followed")
 
 
-class CandidateRecord(FileModel):
+class CandidateRecord(LedgerFile):
     """``candidates.json``: the extension candidates that were raised, however they ended."""
 
-    format: Literal[1] = 1
     raised: dict[Text, Annotated[Tuple[Digest], Field(min_length=1)]] = Field(
         default_factory=dict, description="branch of its pull request: digests of its most central texts"
     )
@@ -362,17 +384,16 @@ class CandidateRecord(FileModel):
     )
 
 
-class QuarantineRecord(FileModel):
+class QuarantineRecord(LedgerFile):
     """``quarantines.json``: the pull requests that offer to quarantine entries, or to end that."""
 
-    format: Literal[1] = 1
     heads: dict[Text, CommitId] = Field(
         default_factory=dict, description="branch of an open one: its commit when it held what was offered"
     )
     refusals: Tuple[Refusal] = Field(default=(), description="looked up again before they hold anything back")
 
 
-class Run(FileModel):
+class Run(LenientModel):
     """A run that changed something that people see."""
 
     at: Timestamp
@@ -381,10 +402,9 @@ class Run(FileModel):
     run: Text | None
 
 
-class RunRecord(FileModel):
+class RunRecord(LedgerFile):
     """``runs.json``: the last runs for the dashboard, latest first."""
 
-    format: Literal[1] = 1
     runs: Tuple[Run] = ()
     noted: CommitId | None = Field(
         default=None, description="the commit up to which changes of the set by hand were noted, at the last run"
@@ -398,13 +418,12 @@ class StoredCorrection(CitedComment):
     at: Timestamp | None = Field(default=None, description="when it was said")
 
 
-class CorrectionRecord(FileModel):
+class CorrectionRecord(LedgerFile):
     """``corrections.json``: corrected tags by the digest of a query's text, for all agents.
 
     The comment of each is looked up again before it counts.
     """
 
-    format: Literal[1] = 1
     texts: dict[Digest, dict[Identifier, StoredCorrection]] = Field(
         default_factory=dict, description="digest of normalised turns: capability: the last word on it"
     )
@@ -432,14 +451,13 @@ Learnt: TypeAlias = Annotated[dict[Digest, KeptAbilities | None], Field(max_leng
 """What a run learnt about endpoints; ``None``: the known abilities turned out to be wrong."""
 
 
-class AbilityRecord(FileModel):
+class AbilityRecord(LedgerFile):
     """``abilities.json``: which endpoints have all abilities, so that not every run probes them; no address and no key.
 
     Others may write this file, so no lesser abilities are taken from it: an endpoint refuses what it cannot do, and is
     probed again, whereas a false lesser ability would raise costs and change answers.
     """
 
-    format: Literal[1] = 1
     endpoints: Annotated[dict[Digest, KeptAbilities], Field(max_length=MOST_ENDPOINTS)] = Field(
         default_factory=dict, description="digest of endpoint, version of its API, model and samples: what it can do"
     )
@@ -449,14 +467,14 @@ class AbilityRecord(FileModel):
         future.
         """
         kept = {key: item for key, item in self.endpoints.items() if item.abilities.is_all and item.found <= now}
-        return AbilityRecord(endpoints=kept)
+        return self.model_copy(update={"endpoints": kept})
 
     def after(self, learnt: Mapping[str, KeptAbilities | None]) -> AbilityRecord:
         """The record updated by what a run has ``learnt``."""
         known = {**self.endpoints, **learnt}
         found = {key: item for key, item in known.items() if item is not None and item.abilities.is_all}
         latest = sorted(found, key=lambda key: (-found[key].found, key))[:MOST_ENDPOINTS]
-        return AbilityRecord(endpoints={key: found[key] for key in sorted(latest)})
+        return self.model_copy(update={"endpoints": {key: found[key] for key in sorted(latest)}})
 
 
 NO_ABILITIES = AbilityRecord()
@@ -467,7 +485,7 @@ MOST_MODELS = 5
 """The fitted models of at most this many states of taxonomy and settings are recorded; the latest stay."""
 
 
-class StoredModel(FileModel):
+class StoredModel(LenientModel):
     """A fitted model of the platform's own taxonomy, and the commit of the default branch that it was fitted on."""
 
     key: Annotated[str, Field(pattern=r"^[0-9a-f-]{8,64}$")] = Field(
@@ -478,13 +496,12 @@ class StoredModel(FileModel):
     at: Timestamp = Field(description="the time of the commit")
 
 
-class ModelRecord(FileModel):
+class ModelRecord(LedgerFile):
     """``models.json``: the fitted models that count on GitHub, latest first; none where the shipped one serves.
 
     Only the job that fits writes it, which reads the taxonomy and the config of the default branch, and nothing else.
     """
 
-    format: Literal[1] = 1
     models: Annotated[Tuple[StoredModel], Field(max_length=MOST_MODELS)] = ()
 
     @property
@@ -497,7 +514,7 @@ class ModelRecord(FileModel):
         if self.digests.get(fitted.key) == fitted.digest:
             return self
         others = [item for item in self.models if item.key != fitted.key]
-        return ModelRecord(models=(fitted, *others)[:MOST_MODELS])
+        return self.model_copy(update={"models": (fitted, *others)[:MOST_MODELS]})
 
 
 NO_MODELS = ModelRecord()

@@ -6,21 +6,21 @@ import json
 import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from bot.classifier.model import Classification
 from bot.config import LEDGER_FILES
-from bot.errors import InputError, Problem, UsageError
+from bot.errors import InputError, LaterFormatError, Problem, UsageError
 from bot.files.documents import parse_json
 from bot.files.snapshot import Snapshot
 from bot.files.validation import FileModel, validate
 from bot.git import CommitSnapshot, ObjectStore, blob_id
 from bot.git.working_copy import read_commit, read_top
 from bot.ledger.classifications import Shard, classifications_in, shard_folder, shards_of
-from bot.ledger.model import BRANCH, FolderRecord, PullRequestRecord, folder_path, record_path
+from bot.ledger.model import BRANCH, FORMAT, FolderRecord, LedgerFormat, PullRequestRecord, folder_path, record_path
 from bot.taxonomy.history import History
 from bot.taxonomy.model import Taxonomy
 
@@ -37,6 +37,20 @@ A decision counts only while the comment that it cites is there, by the same per
 push to this branch could change the rest: docs/ledger.md describes the consequences.
 Deleting this branch loses no decision that was applied already; open pull requests are classified again.
 """
+
+
+def refuse_later_ledger(snapshot: Snapshot) -> None:
+    """Raise :class:`LaterFormatError` if a later version wrote the ledger in ``snapshot``.
+
+    Raises :class:`InputError` if its format cannot be read: without it, nothing is known of any other file.
+    """
+    try:
+        load(snapshot, FORMAT, LedgerFormat)
+    except InputError as error:
+        fix = "" if isinstance(error, LaterFormatError) else f"; or restore {FORMAT} from the branch's history"
+        raise type(error)(
+            replace(problem, file=f"{BRANCH}:{FORMAT}", fix=f"{problem.given_fix}{fix}") for problem in error.problems
+        ) from None
 
 
 def load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
@@ -157,12 +171,14 @@ class LocalLedger:
 def find_ledger(store: ObjectStore) -> str | None:
     """The commit of the ledger: that of the remote-tracking branch, or of the local one if it goes on from there.
 
-    ``None`` without either.
+    ``None`` without either.  Raises as :func:`refuse_later_ledger`.
     """
     remote, local = (store.find(f"refs/{place}/{BRANCH}") for place in ("remotes/origin", "heads"))
-    if remote is None or (local is not None and store.is_ancestor(remote, local)):
-        return local
-    return remote
+    is_local = remote is None or (local is not None and store.is_ancestor(remote, local))
+    found = local if is_local else remote
+    if found is not None:
+        refuse_later_ledger(store.snapshot(found))
+    return found
 
 
 def open_ledger(repo: Path, stack: ExitStack) -> LocalLedger | str:

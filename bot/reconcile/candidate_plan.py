@@ -73,10 +73,12 @@ def plan_candidates(
         if pull.author == github.login and pull.branch in known:
             operations += [(pull.number, item) for item in _keep(pull, heads.get(pull.branch or ""), github)]
     noted = {branch: core for branch, core in known.items() if branch in raised or branch in record.raised}
-    new = CandidateRecord(
-        raised=dict(sorted(noted.items())),
-        heads=dict(sorted(heads.items())),
-        answered=tuple(sorted(pull.number for pull in answered)),
+    new = record.model_copy(
+        update={
+            "raised": dict(sorted(noted.items())),
+            "heads": dict(sorted(heads.items())),
+            "answered": tuple(sorted(pull.number for pull in answered)),
+        }
     )
     if new != record:
         write = WriteLedger.of(ledger, {CANDIDATES: record_text(new)}, f"Candidates on {github.base[:12]}")

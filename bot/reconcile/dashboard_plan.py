@@ -234,7 +234,7 @@ def _runs(inputs: DashboardInputs) -> RunRecord:
     if run in inputs.runs.runs:
         return inputs.runs
     others = [item for item in inputs.runs.runs if item.run is None or item.run != run.run]
-    return RunRecord(runs=(run, *others)[:RUNS_KEPT], noted=inputs.noted)
+    return inputs.runs.model_copy(update={"runs": (run, *others)[:RUNS_KEPT], "noted": inputs.noted})
 
 
 def _did(written: Sequence[Operation]) -> list[str]:

@@ -135,7 +135,7 @@ def plan_quarantines(
     planned = plan_pull_requests(desired.wanted, github, limit, lambda pull: _why_closed(pull, platform))
     writes = [write for item in planned for write in item.writes]
     heads = own_heads(planned, github.branches)
-    record = QuarantineRecord(heads=dict(sorted(heads.items())), refusals=desired.refusals)
+    record = inputs.record.model_copy(update={"heads": dict(sorted(heads.items())), "refusals": desired.refusals})
     if record != inputs.record:
         files: dict[str, str | None] = {QUARANTINES: record_text(record)}
         writes.append((None, WriteLedger.of(inputs.ledger, files, f"Quarantines on {github.base[:12]}")))

@@ -102,12 +102,15 @@ def remember(
         for item in inventory.renewals
         if item.key and item.classification and item.entry in entries and item.is_of(entries[item.entry])
     }
-    return Reconciled(
-        commit=inventory.base if before is None or inventory.since is None or fresh else before.commit,
-        classifications=known,
-        rejections=tuple(item for item in all_rejections if item.decision.content in contents),
-        moves=_moves(inventory, platform),
-        left={entry: item for entry, item in sorted(left.items()) if (entry, item.text) in present},
+    base = Reconciled(commit=inventory.base) if before is None else before
+    return base.model_copy(
+        update={
+            "commit": inventory.base if inventory.since is None or fresh else base.commit,
+            "classifications": known,
+            "rejections": tuple(item for item in all_rejections if item.decision.content in contents),
+            "moves": _moves(inventory, platform),
+            "left": {entry: item for entry, item in sorted(left.items()) if (entry, item.text) in present},
+        }
     )
 
 
@@ -135,7 +138,8 @@ def remember_folders(
         }
         ids = sorted(left.keys() & {facts.entry_of(query) for query in facts.queries})
         own = {entry: left[entry] for entry in ids}
-        found[path] = FolderRecord(folder=facts.about.folder, classifications=known, left=own) if known or own else None
+        base = FolderRecord(folder=facts.about.folder) if previous is None else previous
+        found[path] = base.model_copy(update={"classifications": known, "left": own}) if known or own else None
     return found
 
 

@@ -357,10 +357,11 @@ def _apply(number: int | None, operation: Operation, tip: RunState, known: Commi
         case PushBranch(base=base):
             _read_back(operation.all_files, tip)
             tip.github.apply(number, operation, tip.world.store.tree(base))
-        case WriteLedger(parent=ledger, files=files):
+        case WriteLedger(parent=ledger):
             store = tip.world.store
+            operation = operation.beside_damaged(None if ledger is None else store.snapshot(ledger))
             made = tip.github.apply(number, operation, None if ledger is None else store.tree(ledger))
-            if made is None or not store.take_in("ledger", made.commit, made.tree, ledger, files):
+            if made is None or not store.take_in("ledger", made.commit, made.tree, ledger, operation.files):
                 return None
             return None if known is None else replace(known, ledger=made.commit)
         case _:

@@ -17,7 +17,7 @@ from bot.github.managed_pull_request import ClosedBy, PlannedPullRequest, own_he
 from bot.github.models import Operation, PullRequest, WriteLedger
 from bot.ledger.event_files import appended
 from bot.ledger.events import ADMISSION, SET_EVENTS, Answered, LedgerEvent, Reopened, Suggested
-from bot.ledger.model import SUGGESTIONS, Request, SuggestionRecord
+from bot.ledger.model import SUGGESTIONS, Request
 from bot.ledger.people import is_bot
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
@@ -66,12 +66,14 @@ def plan_suggestions(
         writes += [(pull.number, item) for item in _turn_down(pull, inputs)]
     heads = own_heads(planned, github.branches)
     heads |= {branch: head for branch, head in inputs.record.heads.items() if branch in left}
-    record = SuggestionRecord(
-        heads=dict(sorted(heads.items())),
-        refusals=wanted.refusals,
-        offers=dict(wanted.offers),
-        archived=dict(wanted.archived),
-        takes_no_commits=inputs.takes_no_commits,
+    record = inputs.record.model_copy(
+        update={
+            "heads": dict(sorted(heads.items())),
+            "refusals": wanted.refusals,
+            "offers": dict(wanted.offers),
+            "archived": dict(wanted.archived),
+            "takes_no_commits": inputs.takes_no_commits,
+        }
     )
     events = _events({item.branch: item for item in wanted.proposals}, heads, platform, inputs)
     if record != inputs.record or events:

@@ -9,15 +9,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from bot.curator.entry import Entry, EntryId
 from bot.curator.store import RegressionSet
-from bot.files.validation import FileModel, Text, Timestamp, Tuple
+from bot.files.validation import LenientModel, Text, Timestamp, Tuple
 from bot.ledger.events import MOST, Amount
-from bot.ledger.model import CommitId, Digest
+from bot.ledger.model import CommitId, Digest, LedgerFile
 from bot.text.compare import text_key, utc
 from bot.text.digests import digest
 
@@ -59,7 +59,7 @@ Sum = Annotated[float, Field(ge=0, le=MOST_SUM, allow_inf_nan=False)]
 _SLUG_LENGTH: Final = 60
 
 
-class EntryResult(FileModel):
+class EntryResult(LenientModel):
     """What one release said of one entry.
 
     A run that ended in an error says nothing of the agent, nor does one that was skipped.  ``timed``, ``metered`` and
@@ -84,10 +84,9 @@ class EntryResult(FileModel):
         return self.passed + self.failed + self.errors + self.skipped
 
 
-class ReleaseRecord(FileModel):
+class ReleaseRecord(LedgerFile):
     """``results/RELEASE.json``: what the runs of one release said."""
 
-    format: Literal[1] = 1
     release: Text
     commit: CommitId | None = Field(default=None, description="the commit that was released, if it was stated")
     at: Timestamp = Field(description="the time of the release: releases follow one another in this order")
@@ -184,7 +183,7 @@ def added(one: EntryResult, other: EntryResult) -> EntryResult:
         for name in EntryResult.model_fields
         if name != "content"
     }
-    return EntryResult.model_validate({"content": other.content, **sums})
+    return other.model_copy(update=sums)
 
 
 def _by_text(known: RegressionSet) -> dict[str, Entry | None]:

@@ -494,7 +494,7 @@ def test_faults_of_the_tables_and_of_the_declarations_are_told_at_once(platform:
 class SecondFormat(Curation):
     """A config of an invented format 2, which has brought `options.close_call`."""
 
-    format: FileFormat[Literal[1, 2]] = 1
+    format: FileFormat[Literal[1, 2]] = 1  # type: ignore[assignment]
 
 
 def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(

@@ -11,7 +11,7 @@ import yaml
 
 from bot.curator.entry import entry_id
 from bot.errors import OutsideError
-from bot.git import ObjectStore
+from bot.git import ObjectStore, blob_id
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.models import Operation, WriteLedger
 from bot.github.notices import LOST
@@ -274,7 +274,6 @@ def test_where_the_bot_observes_it_follows_and_holds_nothing_and_fails_no_check(
 RECORD, SHARD = "pull_requests/1.json", "pull_requests.shards/1/0.json"
 MANGLES: dict[str, tuple[str, Callable[[str], str]]] = {
     "no JSON": (RECORD, lambda text: "{"),
-    "another format": (RECORD, lambda text: text.replace('"format": 2', '"format": 7')),
     "of another pull request": (RECORD, lambda text: text.replace('"pull_request": 1', '"pull_request": 2')),
     "a shard that is no JSON": (SHARD, lambda text: "{"),
     "an unheard-of arbitration": (SHARD, lambda text: text.replace('"values"', '"arbitrated":[999],"values"')),
@@ -302,10 +301,27 @@ def test_a_mangled_ledger_is_as_good_as_none(
         assert (f"the ledger lost {path}" in caplog.text) == (name != "unheard-of capabilities"), name
         assert capsys.readouterr().err.count(f"the ledger lost {path}") == 2 * (name != "unheard-of capabilities"), name
         assert world.read(LEDGER, path) == whole[path], name
+        kept = f"damaged/pull_requests/1-{blob_id(mangle(whole[path]))[:12]}.json"
+        assert (world.read(LEDGER, kept) is not None) == (path == RECORD), name
         bot.on("pull_request_target", number=pull.number, action="synchronize")
         assert sticky(world, pull.number) == body, name
         head, reference = world.queue(pull.number)
         assert bot.on("merge_group", head=head, head_ref=reference).codes == (0, 0), name
+
+
+def test_a_ledger_of_a_later_version_is_not_touched(world: World, bot: Bot, capsys: pytest.CaptureFixture[str]) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    before = world.push(LEDGER, {"format.json": '{"format": 99, "later": 1}', RECORD: '{"later": 1}'})
+    said = "incumbent/ledger:format.json:1: format: 99 was written by a later version, nothing was changed"
+    run = bot.on("pull_request_target", number=pull.number, action="synchronize")
+    assert run.codes[0] == 1
+    assert said in capsys.readouterr().err
+    assert conclusion(world, pull.head) == "failure"
+    main = world.head("main")
+    assert bot.on("push", before=main, after=world.merge(pull.number)).codes[0] == 1
+    assert said in capsys.readouterr().err
+    assert world.head(LEDGER) == before
 
 
 @pytest.mark.exhaustive

@@ -6,12 +6,21 @@ import pytest
 
 from bot.config import LEDGER_FILES
 from bot.errors import OutsideError
-from bot.files.snapshot import ReadingLimits
+from bot.files.snapshot import EmptySnapshot, Overlay, ReadingLimits
 from bot.github import read_back
 from bot.github.models import WriteLedger
 from bot.ledger import store
 from bot.ledger.classifications import shards_of
-from bot.ledger.model import FolderRecord, PullRequestRecord, Reconciled, RunRecord, folder_path, record_path
+from bot.ledger.model import (
+    FORMAT,
+    FolderRecord,
+    LedgerFormat,
+    PullRequestRecord,
+    Reconciled,
+    RunRecord,
+    folder_path,
+    record_path,
+)
 from bot.ledger.store import record_text
 from tests.github.scenes import QUERIES
 
@@ -26,7 +35,7 @@ FILES = {
     "runs.json": record_text(RunRecord()),
     "pull_requests/7.json": RECORD,
     folder_path("eval_sets/acme/desk"): FOLDER,
-    "agreement/0.json": '{"format": 1, "files": {}}',
+    "agreement/0.json": '{"files": {}}',
     "results/v1.json": '{"release": "v1", "at": "2026-01-01T00:00:00Z"}',
     "events/7.jsonl": "a line that somebody else wrote\n",
     **SHARDS,
@@ -35,7 +44,7 @@ FILES = {
 
 def test_what_can_be_read_is_written() -> None:
     write = WriteLedger.of("1" * 40, {**FILES, "events/8.jsonl": None}, "All of it")
-    assert dict(write.files) == {**FILES, "events/8.jsonl": None}
+    assert dict(write.files) == {FORMAT: LedgerFormat.text(), **FILES, "events/8.jsonl": None}
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.endswith(".json")])
@@ -66,3 +75,15 @@ def test_a_file_that_is_too_large_is_refused(path: str, monkeypatch: pytest.Monk
         monkeypatch.setattr(module, "LEDGER_FILES", small)
     with pytest.raises(OutsideError, match="more than the limit of 10"):
         WriteLedger.of("1" * 40, {path: FILES[path]}, "Too much")
+
+
+def test_a_damaged_file_is_kept_when_another_takes_its_place() -> None:
+    ledger = Overlay(EmptySnapshot(), {**FILES, "reconciled.json": "{", record_path(7): "later", "folders.json": "{"})
+    write = WriteLedger.of("1" * 40, {**FILES, record_path(7): None, "folders.json": None}, "All of it")
+    kept = dict(write.beside_damaged(ledger).files).items() - dict(write.files).items()
+    assert {path.partition("-")[0]: text for path, text in kept} == {
+        "damaged/reconciled": "{",
+        "damaged/pull_requests/7": "later",
+    }
+    assert {path[-len("123456789012.json") :][12:] for path, _ in kept} == {".json"}
+    assert write.beside_damaged(Overlay(EmptySnapshot(), FILES)) == write.beside_damaged(None) == write

@@ -115,7 +115,7 @@ def test_what_is_read_is_what_was_written(found: dict[str, Classification]) -> N
 def test_a_row_has_no_more_than_it_needs() -> None:
     (text,) = shards_of(PATH, {KEY: of(0.5)}).values()
     assert text == (
-        '{"format":1,"capabilities":[["a","b.c"]],"questions":[],"tools":[],"queries":{\n'
+        '{"capabilities":[["a","b.c"]],"questions":[],"tools":[],"queries":{\n'
         f'"{KEY}":{{"values":"Is","scores":"AGXNHQDKmjs="}}\n'
         "}}\n"
     )
@@ -198,7 +198,7 @@ def test_the_tools_of_findings_are_named_again_by_what_is_asked() -> None:
 
 def row(**changes: Any) -> str:
     found = {"values": "Is", "scores": "AGXNHQDKmjs=", **changes}
-    head = {"format": 1, "capabilities": [["a", "b"]], "questions": [KEY], "tools": [KEY]}
+    head = {"capabilities": [["a", "b"]], "questions": [KEY], "tools": [KEY]}
     return json.dumps({**head, "queries": {KEY: found}})
 
 
@@ -230,7 +230,6 @@ ANSWERED = {"answers": "C", "scores": "AMqaOw=="}
         {"findings": {KEY: {**ANSWERED, "answers": "-"}}},
         {"findings": {KEY: {**ANSWERED, "calls": [{"asked": KEY, "probability": 1.0, "steps": [[[1, 1.0]]]}]}}},
         {"findings": {KEY: {**ANSWERED, "calls": [{"asked": KEY, "probability": 1.0, "steps": [[[0, 2.0]]]}]}}},
-        {"said": HOSTILE},
     ],
 )
 def test_a_row_whose_parts_do_not_fit_is_refused(changes: dict[str, Any]) -> None:
