@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 
 import bot.config
 from bot.classifier.embedded.weights import SHIPPED_DIGEST
-from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, YoungerKey, load_config
+from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, YoungerKey, default, load_config
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import FileFormat
 from bot.files.yaml_writer import edited as edited_yaml
 from bot.pipeline import migrated_files
 from bot.pipeline.migrated_files import bring_up_to_date, is_up_to_date
+from bot.report.effective_config import effective_config
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 
 EMBEDDING = "classifier.embedded.embedding"
@@ -583,10 +584,11 @@ class SecondFormat(Curation):
 
 @pytest.fixture
 def second_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    younger = {"options.close_call": YoungerKey(format=2, former=0.5)}
+    key = "options.close_call"
     for module in (bot.config, migrated_files):
         monkeypatch.setattr(module, "Curation", SecondFormat)
-    monkeypatch.setattr(bot.config, "YOUNGER", younger)
+    monkeypatch.setitem(bot.config.YOUNGER, key, YoungerKey(format=2, former=0.5))
+    monkeypatch.setitem(default("younger"), key, {"format": 2, "former": 0.5})
     monkeypatch.setitem(bot.config._GONE, "options", ("first_rule",))
 
 
@@ -618,6 +620,12 @@ def test_a_config_of_an_earlier_format_keeps_the_former_behaviour(
     else:
         config = load(tmp_path, text)
         assert config.options.close_call == value
+        (shown,) = [
+            item
+            for item in effective_config(config, WorkingTree(tmp_path), CONFIG_FILE).values
+            if item.key == "options.close_call"
+        ]
+        assert (shown.value, shown.is_default) == (value, "close_call" not in text)
         found = config.notes
         assert all("`incumbent migrate`" in note.fix for note in found)
     assert [problem.message[: len(start)] for problem, start in zip(found, notes, strict=True)] == notes

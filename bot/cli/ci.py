@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.cli.options import FILE, note_config, read_all_named, whole_text
+from bot.cli.options import FILE, note_platform, read_all_named, whole_text
 from bot.cli.output import log, print_json, progress_bar, show_usage
 from bot.config import RESULT_FILES
 from bot.errors import InputError, OutsideError, Problem, UsageError
@@ -353,7 +353,7 @@ def _opener(models: Path | None, names: bool, again: bool) -> ModelOpener:
         way_out = "delete it (Actions → Caches), and run the workflow by hand"
         log(f"{what}; the model is fitted here. To have it again, {way_out}", error=True)
 
-    return ModelOpener(models, names, again, progress_bar, refused, note_config)
+    return ModelOpener(models, names, again, progress_bar, refused, note_platform)
 
 
 def _analyse(

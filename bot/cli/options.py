@@ -168,10 +168,15 @@ def open_backend(platform: Platform, stages: Stages, *, batch: bool = False, pre
     from bot.classifier.backends import verify_weights
     from bot.pipeline.workspace import open_backend as opened
 
-    note_config(platform.config, platform.regression_set.notes)
+    note_platform(platform)
     # Before anything is judged: what is known from earlier runs would hide that the file is cut or altered.
     verify_weights(platform.config.classifier)
     return opened(platform, stages, batch=batch, preview=preview)
+
+
+def note_platform(platform: Platform) -> None:
+    """Show what has no effect in the config and the set of ``platform``, on standard error and once in a command."""
+    note_config(platform.config, platform.regression_set.notes)
 
 
 def note_config(config: Curation, more: Iterable[Problem] = ()) -> None:

@@ -78,7 +78,7 @@ def fit_own_model(
         files = {MODELS: record_text(record.after(model))}
         try:
             write = WriteLedger.of(commits.ledger, files, f"Fitted model of {commits.base[:12]}")
-            written = github.write_ledger(write.beside_damaged(ledger), tree)
+            written = github.write_ledger(write.on(ledger), tree)
         except LostRaceError:
             wait(attempt)
         else:

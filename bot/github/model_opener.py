@@ -10,7 +10,6 @@ from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.recorded import RecordedModels
 from bot.classifier.exemplars import FittedBackend
 from bot.classifier.model import Backend, Stages
-from bot.config import Curation
 from bot.github.fitted_models import RECORD, WAY_OUT, ModelUse, model_to_restore
 from bot.ledger.model import ModelRecord
 from bot.pipeline.review import Platform
@@ -30,7 +29,7 @@ class ModelOpener:
 
     With ``names`` it raises :class:`ModelWantedError` instead where the ledger records a model that would help.
     ``again``: the default branch's model is to be made again in any case.  ``refused`` gets each restored
-    file that is not used, and why; ``noted`` each config.
+    file that is not used, and why; ``noted`` each platform.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class ModelOpener:
         again: bool,
         stages: Stages,
         refused: Callable[[str], None],
-        noted: Callable[[Curation], None],
+        noted: Callable[[Platform], None],
     ) -> None:
         self.opened: list[Backend] = []
         self.lacks_model = False
@@ -61,7 +60,7 @@ class ModelOpener:
             way_out=WAY_OUT,
             refused=self._refused,
         )
-        self._noted(platform.config)
+        self._noted(platform)
         backend = open_backend_or_halt(platform, self._stages, recorded=recorded, kept=use != "preview")
         self.opened.append(backend)
         if use != "preview" and isinstance(backend, FittedBackend) and backend.is_own:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from bot.files.snapshot import Snapshot
+from bot.files.validation import newest_format
 from bot.github.read_back import kept_aside, read_back
 from bot.ledger.model import FORMAT, CommentKey, LedgerFormat
 from bot.ledger.people import BOT, GHOST, is_bot
-from bot.ledger.store import README
+from bot.ledger.store import README, load
 
 CHECK = "Incumbent"
 """The name of the check, the same on every pull request and merge group, so that it can be required."""
@@ -179,19 +180,27 @@ class WriteLedger:
     files: tuple[tuple[str, str | None], ...]
     message: str
 
-    def beside_damaged(self, ledger: Snapshot | None) -> WriteLedger:
-        """The same write on top of the ``ledger``; files that it replaces and that cannot be read are kept in it."""
-        kept = {} if ledger is None else kept_aside(dict(self.files), ledger)
-        return replace(self, files=tuple(sorted((*self.files, *kept.items()))))
+    def on(self, ledger: Snapshot | None) -> WriteLedger:
+        """The same write on top of the ``ledger``, with its format if that is not there yet.
+
+        Files that it replaces and that cannot be read are kept in it.
+        """
+        if ledger is None:
+            return self
+        more = kept_aside(dict(self.files), ledger)
+        known = load(ledger, FORMAT, LedgerFormat)
+        if known is None or known.format < newest_format(LedgerFormat)["format"]:
+            more[FORMAT] = LedgerFormat.text()
+        return replace(self, files=tuple(sorted({**dict(self.files), **more}.items())))
 
     @staticmethod
     def of(parent: str | None, files: Mapping[str, str | None], message: str) -> WriteLedger:
-        """The write of ``files`` by path, with the format of the ledger; a new branch gets a file that explains it.
+        """The write of ``files`` by path; a new branch gets its format, and a file that explains it.
 
         Raises :class:`bot.errors.OutsideError` if later runs could not read one of them.
         """
         read_back(files)
-        said = {**({"README.md": README} if parent is None else {}), FORMAT: LedgerFormat.text(), **files}
+        said = {"README.md": README, FORMAT: LedgerFormat.text(), **files} if parent is None else files
         return WriteLedger(parent=parent, files=tuple(sorted(said.items())), message=message)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import Final
 
 from bot.config import LEDGER_FILES
@@ -101,8 +100,8 @@ def kept_aside(files: Mapping[str, str | None], ledger: Snapshot) -> dict[str, s
             _read(ledger, path)
         except InputError:
             content = ledger.read(path, _WHATEVER)
-            name = PurePosixPath(path)
-            kept = f"{DAMAGED}/{name.with_name(f'{name.stem}-{blob_id(content)[:12]}{name.suffix}')}"
+            name, _, ending = path.rpartition(".")
+            kept = f"{DAMAGED}/{name}-{blob_id(content)[:12]}.{ending}"
             found[kept] = content.decode("utf-8", "replace")
             LOG.warning("%s of the ledger is replaced, and what could not be read is kept as %s", path, kept)
     return found

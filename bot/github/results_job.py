@@ -69,7 +69,8 @@ def count_run(
             return counted
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         try:
-            made = github.write_ledger(WriteLedger.of(commits.ledger, addition.files, addition.message), tree)
+            write = WriteLedger.of(commits.ledger, addition.files, addition.message)
+            made = github.write_ledger(write.on(ledger), tree)
         except LostRaceError:
             wait(attempt)
         else:

@@ -311,7 +311,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:
             if isinstance(operation, WriteLedger):
-                github.apply(pull.number, operation.beside_damaged(ledger), tree)
+                github.apply(pull.number, operation.on(ledger), tree)
             else:
                 github.apply(pull.number, operation)
     return Publication(operations=plan.operations, result=plan.result, summary=plan.summary, plan=plan, judged=True)

@@ -359,7 +359,7 @@ def _apply(number: int | None, operation: Operation, tip: RunState, known: Commi
             tip.github.apply(number, operation, tip.world.store.tree(base))
         case WriteLedger(parent=ledger):
             store = tip.world.store
-            operation = operation.beside_damaged(None if ledger is None else store.snapshot(ledger))
+            operation = operation.on(None if ledger is None else store.snapshot(ledger))
             made = tip.github.apply(number, operation, None if ledger is None else store.tree(ledger))
             if made is None or not store.take_in("ledger", made.commit, made.tree, ledger, operation.files):
                 return None

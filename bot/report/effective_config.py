@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from bot.config import DEFAULTS, REVIEWED_FILES, Curation
+from bot.config import DEFAULTS, REVIEWED_FILES, YOUNGER, Curation
 from bot.files.documents import Document, Path, parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.report.console import Printer
@@ -55,15 +55,18 @@ def _values(config: Curation, document: Document) -> Iterator[EffectiveValue]:
     per-capability override does not name.
     """
     for path, value in _leaves((), config.model_dump(mode="json")):
-        for source in (document, DEFAULTS):
-            if _at(source.data, path) is not _NOTHING:
+        key = ".".join(path)
+        # A config of an earlier format has the former value of an option that it lacks.
+        former = ((DEFAULTS, ("younger", key, "former")),) if key in YOUNGER else ()
+        for source, place in ((document, path), (DEFAULTS, path), *former):
+            if _at(source.data, place) is not _NOTHING:
                 yield EffectiveValue(
-                    key=".".join(path),
+                    key=key,
                     path=path,
                     value=value,
                     is_default=source is DEFAULTS,
                     file=source.file,
-                    line=source.line(path),
+                    line=source.line(place),
                 )
                 break
 

@@ -502,7 +502,7 @@ def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(
 ) -> None:
     for module in (bot.config, migrated_files):
         monkeypatch.setattr(module, "Curation", SecondFormat)
-    monkeypatch.setattr(bot.config, "YOUNGER", {"options.close_call": YoungerKey(format=2, former=0.5)})
+    monkeypatch.setitem(bot.config.YOUNGER, "options.close_call", YoungerKey(format=2, former=0.5))
     path = platform / "config" / "curation.yaml"
     former = text_of(path)
     write(

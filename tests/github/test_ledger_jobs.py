@@ -282,7 +282,7 @@ def test_a_backend_is_opened_with_the_model_that_its_use_needs(
         backend = opener(platform, record_of(*record), use)
         assert isinstance(backend, HaltedBackend if expected[0] == "halted" else Own)
     assert opener.lacks_model is expected[1]
-    assert (noted, len(opener.opened), refused) == ([platform.config], 1, [])
+    assert (noted, len(opener.opened), refused) == ([platform], 1, [])
     assert opened[0]["kept"] is (use != "preview")
 
 

@@ -135,5 +135,5 @@ def test_a_dry_run_says_what_would_be_written_without_its_words(operation: Opera
 
 def test_a_new_ledger_explains_itself() -> None:
     first = WriteLedger.of(None, {"b": "1", "a": None}, "m")
-    assert [path for path, _ in first.files] == ["README.md", "a", "b"]
+    assert [path for path, _ in first.files] == ["README.md", "a", "b", "format.json"]
     assert WriteLedger.of("p", {"b": "1", "a": None}, "m").files == (("a", None), ("b", "1"))

@@ -44,7 +44,7 @@ FILES = {
 
 def test_what_can_be_read_is_written() -> None:
     write = WriteLedger.of("1" * 40, {**FILES, "events/8.jsonl": None}, "All of it")
-    assert dict(write.files) == {FORMAT: LedgerFormat.text(), **FILES, "events/8.jsonl": None}
+    assert dict(write.files) == {**FILES, "events/8.jsonl": None}
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.endswith(".json")])
@@ -78,12 +78,15 @@ def test_a_file_that_is_too_large_is_refused(path: str, monkeypatch: pytest.Monk
 
 
 def test_a_damaged_file_is_kept_when_another_takes_its_place() -> None:
-    ledger = Overlay(EmptySnapshot(), {**FILES, "reconciled.json": "{", record_path(7): "later", "folders.json": "{"})
+    present = {**FILES, FORMAT: LedgerFormat.text()}
+    ledger = Overlay(EmptySnapshot(), {**present, "reconciled.json": "{", record_path(7): "later", "folders.json": "{"})
     write = WriteLedger.of("1" * 40, {**FILES, record_path(7): None, "folders.json": None}, "All of it")
-    kept = dict(write.beside_damaged(ledger).files).items() - dict(write.files).items()
+    kept = dict(write.on(ledger).files).items() - dict(write.files).items()
     assert {path.partition("-")[0]: text for path, text in kept} == {
         "damaged/reconciled": "{",
         "damaged/pull_requests/7": "later",
     }
     assert {path[-len("123456789012.json") :][12:] for path, _ in kept} == {".json"}
-    assert write.beside_damaged(Overlay(EmptySnapshot(), FILES)) == write.beside_damaged(None) == write
+    assert write.on(Overlay(EmptySnapshot(), present)) == write.on(None) == write
+    former = write.on(Overlay(EmptySnapshot(), FILES))
+    assert dict(former.files) == {**dict(write.files), FORMAT: LedgerFormat.text()}

@@ -448,4 +448,7 @@ def test_an_archived_query_of_no_known_commit_is_not_remembered() -> None:
 def test_a_new_ledger_says_what_the_branch_is() -> None:
     world = Suggesting(offer=OFFER, ledger=None)
     (write,) = found(world.plan(), WriteLedger)
-    assert (write.parent, [path for path, _ in write.files]) == (None, ["README.md", "suggestions.json"])
+    assert (write.parent, [path for path, _ in write.files]) == (
+        None,
+        ["README.md", "format.json", "suggestions.json"],
+    )
