@@ -301,7 +301,7 @@ def test_a_mangled_ledger_is_as_good_as_none(
         assert (f"the ledger lost {path}" in caplog.text) == (name != "unheard-of capabilities"), name
         assert capsys.readouterr().err.count(f"the ledger lost {path}") == 2 * (name != "unheard-of capabilities"), name
         assert world.read(LEDGER, path) == whole[path], name
-        kept = f"damaged/pull_requests/1-{blob_id(mangle(whole[path]))[:12]}.json"
+        kept = f"damaged/{path.removesuffix('.json')}-{blob_id(mangle(whole[path]))[:12]}.json"
         assert (world.read(LEDGER, kept) is not None) == (path == RECORD), name
         bot.on("pull_request_target", number=pull.number, action="synchronize")
         assert sticky(world, pull.number) == body, name
