@@ -288,6 +288,11 @@ class Options(FileModel):
         description="probability from which a capability that an excluded query does not exercise competently is named "
         "as a close call, where the query would have merit if it did"
     )
+    doubted_below: Share | None = Field(
+        default=default("options.doubted_below"),
+        description="an expectation of tool calls is doubted if the classifier alone gives any call a smaller "
+        "probability; null (paper): none is for that reason",
+    )
     recency: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         default=default("options.recency"),
         description="days in which the inferred scores of an entry come to count half for champions and wins; null "
@@ -529,6 +534,10 @@ class Limits(Section):
     questions: Count = Field(
         default=default("limits.questions"),
         description="queries of one eval set that the comment asks people about; the rest is folded",
+    )
+    stated_calls: Count = Field(
+        default=default("limits.stated_calls"),
+        description="different tools that an eval set may expect in one turn; more is a doubted expectation",
     )
     exemplars: Count = Field(
         default=default("limits.exemplars"), description="exemplars of the taxonomy: the time of a fit grows faster"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.classifier.model import BASES, Classification, Contradiction, Finding, Judgement
+from bot.classifier.model import BASES, Classification, Contradiction, Finding, Judgement, StatedCalls
 from bot.classifier.paths import Declared
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.text.compare import rounded
@@ -23,7 +23,8 @@ class PathFindings:
     the called tools make of each ``tool`` capability, empty if it is not declared whether there are tools; ``found``:
     what the backend found on what went to the inference path, with the called tools that count.
 
-    ``expected``: whether the eval set names the called tools, and ``contradiction`` how the classifier differed.
+    ``expected``: whether the eval set names the called tools, and ``contradiction`` how the classifier differed;
+    ``ordered``: what the number and order of these calls decide; ``stated``: that there are such calls.
     ``implied``: the capabilities whose rules are true for the part of the specification that the most likely tool
     exercises; ``misfits``: the groups of ``tool`` members none of which fits the call.
     """
@@ -32,7 +33,9 @@ class PathFindings:
     found: Finding
     counted: Declared = field(default_factory=dict)
     called: Mapping[str, Judgement] = field(default_factory=dict)
+    ordered: Mapping[str, Judgement] = field(default_factory=dict)
     expected: bool = False
+    stated: StatedCalls | None = None
     contradiction: Contradiction | None = None
     implied: frozenset[str] = frozenset()
     misfits: frozenset[str] = frozenset()
@@ -58,6 +61,7 @@ def arbitrate(taxonomy: Taxonomy, evidence: PathFindings) -> Classification:
     for group, members, bound in groups:
         if bound:
             state.settle(group, members)
+    said = evidence.stated
     return Classification(
         judgements=state.judgements,
         off_taxonomy=tuple(group for group in taxonomy.exactly_one if group in state.off_taxonomy),
@@ -67,6 +71,7 @@ def arbitrate(taxonomy: Taxonomy, evidence: PathFindings) -> Classification:
         unfamiliar=evidence.found.unfamiliar,
         calls=evidence.found.calls,
         contradiction=evidence.contradiction,
+        stated=None if said is None else replace(said, capabilities=state.resting(taxonomy.required_first)),
     )
 
 
@@ -81,8 +86,9 @@ def _own(capability: Capability, evidence: PathFindings) -> Judgement:
         return Judgement(declared, 1.0, "specification")
     if counted is not None:
         return Judgement(counted, 1.0, "structure")
-    if capability.id in evidence.called:
-        return evidence.called[capability.id]
+    ruled = evidence.called.get(capability.id) or evidence.ordered.get(capability.id)
+    if ruled is not None:
+        return ruled
     consensus = evidence.found.consensus.get(capability.id)
     if consensus is None:
         return Judgement(False, 0.0, "undeclared")
@@ -99,6 +105,15 @@ class _ArbitrationState:
         self.unmet: set[str] = set()
         self.off_taxonomy: set[str] = set()
         self.arbitrated: set[str] = set()
+        self.by_calls: set[str] = set()
+
+    def resting(self, capabilities: Iterable[Capability]) -> frozenset[str]:
+        """The capabilities whose value rests on the calls that the eval set expects; required ones come first."""
+        found = self.by_calls | {name for name, own in self.judgements.items() if own.path == "expected"}
+        for capability in capabilities:
+            if capability.requires in found and self.judgements[capability.id].value:
+                found.add(capability.id)
+        return frozenset(found)
 
     def require(self, capabilities: Iterable[Capability]) -> None:
         """``requires``: TRUE only if the required capability, which comes first, is TRUE as well.
@@ -154,6 +169,7 @@ class _ArbitrationState:
         self._only(names, exercised)
         for name in exercised:
             self.judgements[name] = Judgement(True, max(share for _, share in likeliest), "arbitration")
+        self.by_calls.update(exercised)
         if not fitting:
             self.off_taxonomy.add(group)
 

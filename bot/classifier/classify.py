@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.classifier.arbitration import PathFindings, arbitrate
-from bot.classifier.model import Backend, CalledTools, Classification, Finding, InferenceRequest, Progress
+from bot.classifier.model import Backend, CalledTools, Classification, Finding, InferenceRequest, Progress, StatedCalls
 from bot.classifier.paths import (
     UNKNOWN_NAMES,
     Declared,
@@ -21,11 +21,13 @@ from bot.classifier.paths import (
     expected_calls,
     fits_none,
     inferred_capabilities,
+    ordered_values,
     silent_capabilities,
     structure_rules,
     tool_decides,
     tool_values,
     unlisted_values,
+    without,
 )
 from bot.classifier.visible_text import hides_text
 from bot.errors import IncompleteError, IncumbentError, OutsideError
@@ -149,7 +151,7 @@ class _Agent:
             declared=declared,
             structure=structure_rules(taxonomy),
             tools=tools,
-            depends=bool(values) or decides,
+            depends=bool(values) or decides or bool(taxonomy.gated),
             names=names if is_known else UNKNOWN_NAMES,
             values=values,
             silent=silent_capabilities(taxonomy, values) if is_known else None,
@@ -181,9 +183,13 @@ class _Agent:
         """The results of all paths for ``query``; ``found`` is the backend's answer."""
         expected = expectation(query, self.specification) if self.depends else None
         said = self._said(found)
-        calls = found.calls or CalledTools(0.0) if expected is None else expected_calls(expected, self.names)
+        calls = found.calls or CalledTools(0.0)
+        states_calls = expected is not None and expected.states_calls
+        if expected is not None:
+            calls = expected_calls(expected.steps, self.names) if states_calls else calls
+            calls = without(calls, expected.forbidden, self.names)
         # If it is not declared whether there are tools, `tool` capabilities are inferred like others.
-        is_known = expected is not None or self.asks or (self.specification.tools is not None and bool(self.values))
+        is_known = states_calls or self.asks or (self.specification.tools is not None and bool(self.values))
         return PathFindings(
             declared=self.declared,
             counted=counted,
@@ -192,11 +198,17 @@ class _Agent:
                 calls=calls if is_known else None,
                 attempt=found.attempt or hides_text(query.classified_turns),
             ),
-            called=called_values(calls, self.values, found.consensus, expected=expected is not None)
-            if is_known
-            else {},
-            expected=expected is not None,
-            contradiction=None if expected is None or said is None else contradiction(expected, self.names, said),
+            called=called_values(calls, self.values, found.consensus, expected=states_calls) if is_known else {},
+            ordered={}
+            if expected is None
+            else ordered_values(self.taxonomy, expected.order, self.declared, found.consensus),
+            expected=states_calls,
+            stated=StatedCalls(probability=None if said is None else said.probability, different=expected.different)
+            if expected is not None and expected.steps
+            else None,
+            contradiction=contradiction(expected.names, self.names, said)
+            if expected is not None and states_calls and said is not None
+            else None,
             implied=self._implied_by(calls),
             misfits=self._misfits(calls) if is_known else frozenset(),
         )

@@ -130,12 +130,24 @@ def corrected(item: Classification, taxonomy: Taxonomy, values: Mapping[str, boo
     for group, members in groups:
         state.settle(group, members)
     judgements = state.judgements
+    said = item.stated
     exercised = {group for group, members in groups if any(judgements[member.id].value for member in members)}
     off_taxonomy = ({*item.off_taxonomy} | state.off_taxonomy) - exercised
     return replace(
         item,
         judgements=judgements,
         off_taxonomy=tuple(group for group in taxonomy.exactly_one if group in off_taxonomy),
+        # What a person said rests on no expectation, nor does what requires it.
+        stated=None
+        if said is None
+        else replace(
+            said,
+            capabilities=frozenset(
+                name
+                for name in said.capabilities
+                if name not in holding and taxonomy.by_id[name].requires not in holding
+            ),
+        ),
         arbitrated=frozenset(
             name for name in item.arbitrated | state.arbitrated if judgements[name].value and name not in holding
         ),

@@ -181,6 +181,24 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatedCalls:
+    """That an eval set expects calls, and what makes this doubtful (semantics, section 2.1a).
+
+    ``probability`` in [0, 1]: that a tool is called, by the classifier alone (``None``: it was not asked).
+    ``different`` is the number of different tools in the turn that states most.  ``capabilities`` are those whose value
+    rests on the expectation.
+    """
+
+    probability: Annotated[Score | None, Field(description="that a tool is called, by the classifier alone")] = None
+    different: Annotated[int, Field(ge=0, description="different tools in the turn that states most")]
+    capabilities: Annotated[
+        frozenset[Text],
+        PlainSerializer(sorted, return_type=list[str]),
+        Field(description="those whose value rests on the expectation"),
+    ] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceRequest:
     """A query for a backend: its turns and the ids of the capabilities to judge, in the taxonomy's order.
 
@@ -330,8 +348,8 @@ class Classification:
     ``unfamiliar``: why the classifier cannot judge this kind of text (``None``: it can).  ``calls`` are the called
     tools that count, those that the eval set expects if it names any (``None``: no question about them came up, or the
     classification is from a document, which has only the values that follow from them).  ``contradiction``: the
-    classifier expected other calls than the eval set.  ``findings`` are those of a language model that it rests on, by
-    what was asked; only documents have them.
+    classifier expected other calls than the eval set.  ``stated``: the eval set expects calls.  ``findings`` are those
+    of a language model that it rests on, by what was asked; only documents have them.
     """
 
     judgements: Mapping[str, Annotated[Judgement, WrapValidator(_interned)]]
@@ -346,6 +364,7 @@ class Classification:
     contradiction: Annotated[
         Contradiction | None, Field(description="the eval set expects other calls of tools than the classifier")
     ] = None
+    stated: Annotated[StatedCalls | None, Field(description="the eval set expects calls of tools")] = None
     findings: Annotated[
         Mapping[FindingsKey, Findings], Field(description="what a language model found, by what it was asked")
     ] = field(default_factory=dict)
@@ -364,6 +383,18 @@ class Classification:
     def signature(self) -> frozenset[str]:
         """sig(q): the capabilities that are TRUE."""
         return frozenset(name for name, judgement in self.judgements.items() if judgement.value)
+
+    def doubted(self, below: float | None, most: int) -> frozenset[str]:
+        """The capabilities whose value rests on a doubted expectation of calls (semantics, section 2.1a).
+
+        It is doubted where the classifier alone gives less than ``below`` for calling any tool (``None``: never), or
+        where one turn states more than ``most`` different tools.
+        """
+        said = self.stated
+        if said is None:
+            return frozenset()
+        unlikely = below is not None and said.probability is not None and rounded(said.probability) < rounded(below)
+        return said.capabilities if unlikely or said.different > most else frozenset()
 
     def fits(self, capabilities: Collection[str]) -> bool:
         """Whether these are judgements on exactly these ``capabilities``."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import fsum, prod
 from typing import Final, TypeAlias
 
 from bot.classifier.model import EVEN, CalledTools, Consensus, Contradiction, Judgement
-from bot.intake.expectation import expected_tools
+from bot.intake.expectation import ExpectedTools, Order, expected_tools
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.taxonomy.model import Capability, Taxonomy
@@ -190,8 +191,8 @@ def fits_none(calls: CalledTools, values: ToolValues, members: Iterable[str]) ->
     return rounded(probability(CalledTools(1.0, calls.steps), misfits)) >= EVEN
 
 
-def expectation(query: Query, specification: Specification) -> tuple[str, ...] | None:
-    """The tools that the eval set expects ``query`` to call, none if it expects no call.
+def expectation(query: Query, specification: Specification) -> ExpectedTools | None:
+    """The tools that the eval set expects ``query`` to call.
 
     They are declared ones, or :data:`UNLISTED` for those that are not in the specification.  ``None`` if the eval set
     does not say, or if the agent declares that it has no tools.
@@ -201,13 +202,43 @@ def expectation(query: Query, specification: Specification) -> tuple[str, ...] |
     return expected_tools(query.expected, len(query.turns), specification.tools)
 
 
-def expected_calls(expected: Sequence[str], names: Mapping[str, Sequence[str]]) -> CalledTools:
-    """The calls that an eval set expects: a step for each of the tools in ``expected``.
+def expected_calls(expected: Sequence[Sequence[str]], names: Mapping[str, Sequence[str]]) -> CalledTools:
+    """The calls that an eval set expects: a step for each of ``expected``, the tools of which any will do.
 
     ``names`` maps a declared name to the unique names of its tools: any of several tools with one name may be meant.
     """
-    steps = tuple({each: 1 / len(names[name]) for each in names[name]} for name in expected)
-    return CalledTools(float(bool(steps)), steps)
+    meant = [dict.fromkeys(each for name in step for each in names[name]) for step in expected]
+    return CalledTools(float(bool(meant)), tuple({each: 1 / len(step) for each in step} for step in meant))
+
+
+def without(calls: CalledTools, forbidden: Iterable[str], names: Mapping[str, Sequence[str]]) -> CalledTools:
+    """``calls`` with π = 0 for the ``forbidden`` tools, which an eval set says are not called."""
+    gone = {each for name in forbidden for each in names[name]}
+    steps = tuple({name: share for name, share in step.items() if name not in gone} for step in calls.steps)
+    return replace(calls, steps=steps) if gone else calls
+
+
+def ordered_values(
+    taxonomy: Taxonomy, order: Order | None, declared: Declared, text: Mapping[str, Consensus]
+) -> dict[str, Judgement]:
+    """The values that number and ``order`` of the expected calls decide (semantics, section 2.1b).
+
+    One call at most in every turn: all are FALSE.  Several: exactly one is TRUE, the chained one if a call needs an
+    earlier one's result, else the likelier by ``text``, with its share of their probabilities as κ.  ``None``, which
+    leaves it open, decides nothing; neither does any order where ``declared`` has closed a gate.
+    """
+    gated = [item for item in taxonomy.gated if declared.get(item.id) is None]
+    if order is None or not gated:
+        return {}
+    if order == "single":
+        return {item.id: Judgement(False, 1.0, "expected") for item in gated}
+    if order == "chain" and any(item.chained for item in gated):
+        return {item.id: Judgement(item.chained, 1.0, "expected") for item in gated}
+    likely = {item.id: text[item.id].confidence if item.id in text else 0.0 for item in gated}
+    total = fsum(likely.values())
+    shares = {name: each / total if total else 1 / len(likely) for name, each in likely.items()}
+    chosen = max(shares, key=lambda name: rounded(shares[name]))
+    return {name: Judgement(name == chosen, share, "expected") for name, share in shares.items()}
 
 
 def contradiction(

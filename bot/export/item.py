@@ -199,9 +199,9 @@ def returned(entry: Entry, writers: Iterable[ExportWriter]) -> ExportItem:
 def wanted_calls(calls: Sequence[ToolCall], arguments: str = "arguments") -> list[Data]:
     """The calls that are to be made, each with ``name`` and, where they are known, its ``arguments`` under that name.
 
-    Calls that must not be made are left out: only the entry's record contains those.
+    Calls that must not be made, and alternatives, are left out: only the entry's record contains those.
     """
-    return [_call(call, arguments) for call in calls if not call.unwanted]
+    return [_call(call, arguments) for call in calls if not (call.unwanted or call.others)]
 
 
 def _call(call: ToolCall, arguments: str) -> dict[str, Data]:

@@ -16,7 +16,7 @@ the record of that pull request.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -32,6 +32,7 @@ from bot.git import blob_id
 from bot.github.facts import Analysis, ClassifierWork, MigrationFacts, QueryFacts, SubmissionFacts, without_secrets
 from bot.github.governing import CONFIG, keeps_who_decides
 from bot.github.head_changes import HeadFacts, departing, set_changes, touched_agents
+from bot.intake.expectation import ExpectedTools
 from bot.intake.query import Query
 from bot.ledger.keys import classification_key
 from bot.pipeline.impact.measure import RESTS_ON
@@ -349,7 +350,7 @@ def _contradictions(facts: SubmissionFacts, taxonomy: Taxonomy, backend: Backend
 
 def impossible(
     query: Query,
-    expected: Sequence[str] | None,
+    expected: ExpectedTools | None,
     found: Classification,
     taxonomy: Taxonomy,
     backend: Backend,
@@ -367,6 +368,13 @@ def impossible(
         yield "it has answers of a language model, and the config names none"
     if not (found.arbitrated <= taxonomy.by_id.keys() and set(found.off_taxonomy) <= taxonomy.exactly_one.keys()):
         yield "it speaks of other groups than the taxonomy"
+    states_calls = expected is not None and bool(expected.steps)
+    resting = frozenset() if found.stated is None else found.stated.capabilities
+    unsaid = states_calls and any(
+        judgement.path == "expected" and name not in resting for name, judgement in found.judgements.items()
+    )
+    if unsaid or (found.stated is not None and not states_calls) or not resting <= taxonomy.by_id.keys():
+        yield "it says otherwise which values rest on expected calls"
     counted = counted_values(structure_rules(taxonomy), query)
     for capability in taxonomy.capabilities:
         judgement = found.judgements[capability.id]
@@ -375,14 +383,14 @@ def impossible(
             "structure": counted.get(capability.id),
         }
         known = declared is not None or capability.source == "structure"
-        if not _may_be(judgement, capability, expected is not None, ruled, taxonomy, known):
+        if not _may_be(judgement, capability, expected is not None and expected.states_calls, ruled, taxonomy, known):
             yield f"it says of {capability.id} what no rule and no classifier says"
 
 
 _PATHS: Final[Mapping[str, frozenset[Path]]] = MappingProxyType(
     {
         "spec": frozenset({"specification", "inference", "undeclared"}),
-        "intent": frozenset({"specification", "inference", "undeclared"}),
+        "intent": frozenset({"specification", "expected", "inference", "undeclared"}),
         "structure": frozenset({"structure", "inference", "undeclared"}),
         "tool": frozenset({"tool", "expected", "inference", "undeclared"}),
     }
@@ -407,7 +415,7 @@ def _may_be(
         return False
     if path == "undeclared" and value:
         return False
-    if path == "expected" and not states_calls:
+    if path == "expected" and not (states_calls and (capability.source == "tool" or capability.expected_calls)):
         return False
     if path in ("specification", "structure"):
         if capability.requires is None and judgement.confidence != 1:

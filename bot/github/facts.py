@@ -21,6 +21,7 @@ from bot.errors import IncompleteError, IncumbentError, Problem, UnreadyError
 from bot.files.snapshot import ReadingLimits
 from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
 from bot.git import ChangedFile
+from bot.intake.expectation import ExpectedTools
 from bot.intake.query import Query
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, Learnt
@@ -76,7 +77,7 @@ class QueryFacts(FileModel):
         description="already decided as long as its entry waits for a slot, since that may leave the waitlist again",
     )
     shortfall: str | None = Field(default=None, description="why it could not be classified")
-    expected_tools: Tuple[str] | None = Field(
+    expected_tools: Checked[ExpectedTools] | None = Field(
         default=None, description="declared tools that the eval set expects to be called; null: it does not say"
     )
 
@@ -299,7 +300,7 @@ def facts_of(
     specification: str,
     keys: Mapping[str, str],
     findings: Mapping[str, Mapping[str, Findings]],
-    expected: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
+    expected: Mapping[str, ExpectedTools | None] = MappingProxyType({}),
     waits: Collection[str] = (),
     ruled_out: Sequence[str] = (),
 ) -> SubmissionFacts:
@@ -325,7 +326,7 @@ def facts_of(
                 classification=found.get(query.id),
                 waits=query.id in waits,
                 shortfall=item.result.shortfalls.get(query.id),
-                expected_tools=None if (tools := expected.get(query.id)) is None else tuple(tools),
+                expected_tools=expected.get(query.id),
             )
             for query in submission.queries
         ),

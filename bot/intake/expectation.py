@@ -12,44 +12,38 @@ listed, an unknown name counts as an unlisted tool (semantics, section 2, called
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import lru_cache
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field, with_config
 
 from bot.files.documents import Data, as_list, as_mapping
+from bot.files.validation import FILE_CONFIG, Text
 from bot.intake.eval_sets.inputs import path_of
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.expectation_forms import asserted_answer, replied, replies, reply_text
 from bot.intake.export_round_trip import carried
+from bot.intake.result_references import refers
 from bot.intake.specification import UNLISTED, Tool
-from bot.intake.tool_calls import (
-    AGENT,
-    ANSWERS,
-    TOOLS_OF_ANSWERS,
-    ToolCall,
-    ToolStatement,
-    each_once,
-    names_tools,
-    noted_statements,
-    repeated,
-    states_calls,
-    tool_statements,
-)
+from bot.intake.tool_calls import IsTool, ToolCall, ToolStatement, canonical, decoded, each_once, no_tool, repeated
+from bot.intake.tool_statements import AGENT, ANSWERS, TOOLS_OF_ANSWERS, names_tools, states_calls, tool_statements
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The expected answer of each turn (``None``: not given), and the expected tool calls of the whole query.
+    """The expected answer of each turn (``None``: not given), and the expected tool calls of the query.
 
-    ``tool_calls`` has each call once, including those that must not be made.  ``called`` are the names of the calls
-    that must be made, in order, each as often as it is expected.  ``no_tools`` means that the eval set says explicitly
-    that no tool is called; it is false if nothing is said.
+    ``tool_calls`` has each call once, including those that must not be made.  ``wanted`` are the calls that must be
+    made, in order, each as often as it is expected: of each turn if they are stated by turn, else all in one.
+    ``no_tools`` means that the eval set says explicitly that no tool is called; it is false if nothing is said.
     """
 
     answers: tuple[str | None, ...]
     tool_calls: tuple[ToolCall, ...]
-    called: tuple[str, ...] = ()
+    wanted: tuple[tuple[ToolCall, ...], ...] = ()
     no_tools: bool = False
 
     @property
@@ -57,65 +51,91 @@ class Expectation:
         """The answer to the last turn."""
         return self.answers[-1] if self.answers else None
 
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls that must be made, in order."""
+        return tuple(call for calls in self.wanted for call in calls)
 
-def understand(expected: Data, turns: int = 1) -> Expectation:
-    """The expectation in ``expected``, for a query of so many ``turns``.
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The names of these calls; of alternatives the first."""
+        return tuple(call.name for call in self.calls)
+
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        """The names of the tools that must not be called."""
+        return tuple(name for call in self.tool_calls if call.unwanted for name in call.names)
+
+
+def understand(expected: Data, turns: int = 1, is_tool: IsTool = no_tool) -> Expectation:
+    """The expectation in ``expected``, for a query of so many ``turns`` to an agent with the tools of ``is_tool``.
 
     An answer to the whole query is that to its last turn.  An export of a regression set may store further expectations
     next to the format's own; these apply where the format says nothing.
     """
-    found = _understood(expected, turns)
+    found = _understood(expected, turns, is_tool)
     beyond = carried(expected).get("expected")
     if beyond is None:
         return found
-    more = understand(beyond, turns)
+    more = understand(beyond, turns, is_tool)
     answers = tuple(
         stated if stated is not None else other for stated, other in zip(found.answers, more.answers, strict=True)
     )
-    # Few formats can say which calls must not be made.
+    # Few formats can say which calls must not be made, and none knows alternatives.
     unwanted = tuple(call for call in more.tool_calls if call.unwanted)
     calls = tuple(each_once([*found.tool_calls, *unwanted])) if found.tool_calls else more.tool_calls
-    stated = found if found.called or found.no_tools else more
-    return Expectation(answers, calls, stated.called, stated.no_tools)
+    stated = found if found.wanted or found.no_tools else more
+    return Expectation(answers, calls, stated.wanted, stated.no_tools)
 
 
-def _understood(expected: Data, turns: int) -> Expectation:
+def _understood(expected: Data, turns: int, is_tool: IsTool) -> Expectation:
     """The expectation in ``expected`` itself, without data from an export."""
     held = as_mapping(expected)
-    answers, by_turn = _per_turn(held, turns)
+    answers, listed = _per_turn(held, turns, is_tool)
     whole: list[ToolStatement] = []
     if isinstance(expected, dict):
         # OpenAI's Evals API nests the fields of an item below `item`.
         places = [place for place in (_mapped(held), held, as_mapping(held.get("item"))) if place]
         answer = next((found for place in places if (found := answer_of(place))), None)
-        whole = [statement for place in places for statement in tool_statements(place)]
-        noted = list(noted_statements(held.get("metadata")))
+        whole = [statement for place in places for statement in tool_statements(place, is_tool, turns)]
     else:
-        answer, noted = text_of(expected), []
+        answer = text_of(expected)
     if answer is not None and turns > 0 and answers[-1] is None:
         answers[-1] = answer
+    per_turn = tuple(repeated(statements) for statements in listed)
     of_turns = ToolStatement(
-        calls=tuple(ToolCall(name) for statements in by_turn for name in repeated(statements)),
-        none=bool(by_turn) and all(any(each.none for each in statements) for statements in by_turn),
+        calls=tuple(call for calls in per_turn for call in calls),
+        none=bool(listed) and all(any(each.none for each in statements) for statements in listed),
+        by_turn=per_turn,
     )
-    in_turns = [statement for statements in by_turn for statement in statements]
-    called = repeated([*whole, of_turns, *noted])
+    statements = [*whole, of_turns]
+    calls = repeated(statements)
+    by_turn = next((each.by_turn for each in statements if _is_all(each, calls)), (calls,))
+    in_turns = [statement for statements in listed for statement in statements]
     return Expectation(
         answers=tuple(answers),
-        tool_calls=tuple(each_once(call for each in (*whole, *in_turns, *noted) for call in each.calls)),
-        called=called,
-        no_tools=not called and any(each.none for each in (*whole, of_turns, *noted)),
+        tool_calls=tuple(each_once(call for each in (*whole, *in_turns) for call in each.calls)),
+        wanted=tuple(tuple(call for call in found if not call.unwanted) for found in by_turn) if calls else (),
+        no_tools=not calls and any(each.none for each in statements),
     )
 
 
-def _per_turn(held: Mapping[str, Data], turns: int) -> tuple[list[str | None], list[list[ToolStatement]]]:
+def _is_all(statement: ToolStatement, calls: tuple[ToolCall, ...]) -> bool:
+    """Whether ``statement`` has all of ``calls``, by turn."""
+    wanted = [call.names for found in statement.by_turn for call in found if not call.unwanted]
+    return bool(statement.by_turn) and Counter(wanted) == Counter(call.names for call in calls)
+
+
+def _per_turn(
+    held: Mapping[str, Data], turns: int, is_tool: IsTool
+) -> tuple[list[str | None], list[list[ToolStatement]]]:
     """The answers and the tool statements for each turn in ``held``; no answers if it does not list turns."""
-    listed = as_list(held.get("turns"))
+    listed = as_list(decoded(held.get("turns")))
     if len(listed) == turns and not any("role" in as_mapping(item) for item in listed):
         answers = [
             answer_of(as_mapping(item)) or (None if isinstance(item, dict) else text_of(item)) for item in listed
         ]
-        return answers, [list(tool_statements(as_mapping(item))) for item in listed]
+        return answers, [list(tool_statements(as_mapping(item), is_tool)) for item in listed]
     found = answers_of_messages(as_mapping(held.get("conversation")).get("messages"), turns)
     return (found if any(found) else replies(held.get("messages"), turns)), []
 
@@ -206,25 +226,109 @@ _Index: TypeAlias = Mapping[str, Sequence[str]]
 """Spelling → the names with this spelling."""
 
 
-def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> tuple[str, ...] | None:
-    """The names of the declared ``tools`` that a query of so many ``turns`` is expected to call, in order.
+Order: TypeAlias = Literal["single", "several", "chain"]
+"""At most one call in every turn; several in one; several of which one needs an earlier one's result."""
+
+
+@with_config(FILE_CONFIG)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedTools:
+    """The declared tools that an eval set expects a query to call (semantics, sections 2.1a and 2.1b).
+
+    ``steps`` has for each call, in order, the tools of which any will do; without any, no tool is called, unless only
+    ``forbidden`` tools are stated (``states_calls`` is false).  ``order`` is ``None`` if the statement leaves open
+    whether several calls are different.  ``different`` is the number of different tools in the turn that states most.
+    """
+
+    steps: tuple[tuple[Text, ...], ...] = ()
+    forbidden: tuple[Text, ...] = ()
+    states_calls: bool = True
+    order: Order | None = "single"
+    different: Annotated[int, Field(ge=0)] = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools of all steps, in order."""
+        return tuple(name for step in self.steps for name in step)
+
+
+def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> ExpectedTools | None:
+    """The declared ``tools`` that a query of so many ``turns`` is expected to call; ``None`` if it is not stated.
 
     ``tools`` is ``None`` if the specification does not declare tools.  In this case, and if one of them represents
-    unlisted tools, each call of an unknown name becomes :data:`UNLISTED`.
-
-    Each expected call is one item, so a name may occur several times; calls that must not be made are left out.
-    ``()``: the eval set says explicitly that no tool is called.  ``None``: it says nothing, or names only undeclared
-    tools.
+    unlisted tools, each call of an unknown name becomes :data:`UNLISTED`.  Calls of undeclared tools are ignored; if
+    all are, nothing is stated.
     """
-    expectation = understand(expected, turns)
-    if expectation.no_tools:
-        return ()
-    if not expectation.called:
-        return None
-    declared = (UNLISTED,) if tools is None else tuple(tool.name for tool in tools)
-    names = _ToolNames.of(declared)
-    meant = {called: names.meant_by(called) for called in expectation.called}
-    return tuple(name for called in expectation.called if (name := meant[called]) is not None) or None
+    names = tool_names((UNLISTED,) if tools is None else tuple(tool.name for tool in tools))
+    expectation = understand(expected, turns, names.is_declared)
+    forbidden = tuple(dict.fromkeys(filter(names.is_declared, expectation.forbidden)))
+    denied = {names.meant_by(name) for name in forbidden}
+    by_turn = [[_Step.of(call, names) for call in calls] for calls in expectation.wanted]
+    steps = tuple(step.meant for calls in by_turn for step in calls if step.meant)
+    if not (steps or expectation.no_tools):
+        return ExpectedTools(forbidden=_sorted(denied), states_calls=False, order=None) if denied else None
+    return ExpectedTools(
+        steps=steps,
+        forbidden=_sorted(denied),
+        order=_order(by_turn),
+        different=max((len({step.identity for step in calls if step.meant}) for calls in by_turn), default=0),
+    )
+
+
+def _sorted(names: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in names if name is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An expected ``call`` and the declared tools that it may mean: none if it is of an undeclared one."""
+
+    call: ToolCall
+    meant: tuple[str, ...]
+
+    @staticmethod
+    def of(call: ToolCall, names: ToolNames) -> _Step:
+        found = dict.fromkeys(names.meant_by(name) for name in call.names)
+        return _Step(call, tuple(name for name in found if name is not None))
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The tools by the names that tell unlisted ones apart."""
+        return self.call.names if self.meant == (UNLISTED,) else tuple(sorted(self.meant))
+
+
+def _order(by_turn: Sequence[Sequence[_Step]]) -> Order | None:
+    """The order of the calls, by turn or all in one."""
+    several = [calls for calls in by_turn if _differ([step for step in calls if step.meant])]
+    if any(map(_is_chain, several)):
+        return "chain"
+    if several:
+        return "several"
+    return "single" if all(len(calls) <= 1 for calls in by_turn) else None
+
+
+def _differ(calls: Sequence[_Step]) -> bool:
+    """Whether ``calls`` are of different tools, or of one with different arguments; alternatives may be the same."""
+    seen: dict[tuple[str, ...], str] = {}
+    for step in calls:
+        arguments = "" if step.call.arguments is None else canonical(step.call.arguments) or ""
+        known = seen.setdefault(step.identity, arguments)
+        if known and arguments and known != arguments:
+            return True
+        if not known:
+            seen[step.identity] = arguments
+    single = {identity for identity in seen if len(identity) == 1}
+    return len(single) > 1 or any(set(one).isdisjoint(other) for one in list(seen)[:1] for other in seen)
+
+
+def _is_chain(calls: Sequence[_Step]) -> bool:
+    """Whether an argument of one of ``calls`` refers to the result of an earlier one."""
+    earlier: set[str] = set()
+    for count, step in enumerate(calls):
+        if count and step.call.arguments is not None and refers(step.call.arguments, earlier, count):
+            return True
+        earlier.update((*step.call.names, *step.meant))
+    return False
 
 
 def stated_calls(expected: Data, turns: int) -> tuple[str, ...] | None:
@@ -237,7 +341,7 @@ def stated_calls(expected: Data, turns: int) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _ToolNames:
+class ToolNames:
     """Declared names by spelling: ``exact`` and ``plain`` (without case and separators), whole and after a prefix.
 
     ``lists_all`` means that there are no other tools.
@@ -250,16 +354,20 @@ class _ToolNames:
     lists_all: bool
 
     @staticmethod
-    def of(declared: Collection[str]) -> _ToolNames:
+    def of(declared: Collection[str]) -> ToolNames:
         """The spellings of the names ``declared``, one of which may represent unlisted tools."""
         known = tuple(name for name in dict.fromkeys(declared) if name != UNLISTED)
-        return _ToolNames(
+        return ToolNames(
             exact=_index((name, name) for name in known),
             plain=_index((_plain(name), name) for name in known),
             tail=_index((tail, name) for name in known for tail in _tails(name)),
             plain_tail=_index((_plain(tail), name) for name in known for tail in _tails(name)),
             lists_all=UNLISTED not in declared,
         )
+
+    def is_declared(self, called: str) -> bool:
+        """Whether ``called`` means a declared tool."""
+        return self.meant_by(called) not in (None, UNLISTED)
 
     def meant_by(self, called: str) -> str | None:
         """The single name that ``called`` means; ``None`` if it means none, or several equally well.
@@ -280,6 +388,12 @@ class _ToolNames:
             yield self.plain.get(_plain(form), ())
         yield self.tail.get(called, ())
         yield self.plain_tail.get(_plain(called), ())
+
+
+@lru_cache(maxsize=16)
+def tool_names(declared: tuple[str, ...]) -> ToolNames:
+    """The spellings of the ``declared`` names."""
+    return ToolNames.of(declared)
 
 
 def _index(spellings: Iterable[tuple[str, str]]) -> _Index:

@@ -1,246 +1,162 @@
-"""The expected tool calls in the forms of all formats, and the keys of expectations."""
+"""Expected tool calls, and the forms in which a value states them: names, objects, lists, groups and call syntax."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
 
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.expectation_forms import asserted_calls, asserts_no_call, replied, reply_tool_calls
+from bot.intake.expectation_keys import Role, group_role
 
-ANSWERS: Final = (
-    "expectedresponse",
-    "expectedanswer",
-    "expectedoutput",
-    "referenceanswer",
-    "referenceoutput",
-    "referenceoutputs",
-    "groundtruth",
-    "target",
-    "ideal",
-    "idealanswer",
-    "correctanswer",
-    "correctlabel",
-    "expected",
-    "expect",
-    "goldenanswer",
-    "goldanswer",
-    "expectedoutcome",
-    "reference",
-    "answer",
-    "outputs",
-    "output",
-)
-"""Keys of expected answers (see :func:`~bot.intake.eval_sets.table.plain_key`), the most specific first."""
-
-TOOLS: Final = (
-    "expectedtools",
-    "expectedtool",
-    "expectedtoolcalls",
-    "expectedtoolcall",
-    "expectedtoolname",
-    "expectedtoolnames",
-    "expectedactions",
-    "expectedtrajectory",
-    "expecttools",
-    "expecttool",
-    "expectedfunctions",
-    "expectedfunction",
-    "referencetoolcalls",
-    "referencetrajectory",
-    "requiredtools",
-    "tools",
-)
-"""Keys of expected tools."""
-
-TOOLS_OF_ANSWERS: Final = ("toolcalls", "trajectory")
-"""Keys of recorded calls; inside an expected answer they are expected calls."""
-
-AGENT: Final = ("actions", "expected_actions", "tool_calls", "tool_definitions")
-"""Keys that only records about an agent's tools have."""
-
-_ARGUMENTS: Final = ("arguments", "inputparameters", "args", "parameters", "input")
-_NAMES: Final = ("command", "name", "tool_name", "tool")
-_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
-_EMPTY: Final = frozenset({"", "-", "null", "n/a"})
-"""Ways to leave a cell empty, which say nothing."""
-_NO_CALL: Final = re.compile(r"none|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE)
-"""Ways to say that no tool is called."""
-_EXPECTED: Final = frozenset(TOOLS) - {"tools"}
-"""Keys of expected tools; `tools` alone may mean the available tools."""
-_RECORDED: Final = frozenset({"answer", "messages", "output", "outputs"})
-"""Keys of answers that are often recorded, with an empty list if the run called nothing."""
-_RECORDS: Final = frozenset(
-    {"actions", "actualoutput", "conversation", "messages", "runid", "sampleoutput", "tooldefinitions", "toolscalled"}
-)
-"""Next to one of these keys, `tool_calls` are recorded calls."""
-_RETURNED: Final = ("id", "tool_call_id", "call_id", "tool_result", "result", "output")
-"""Keys of a recorded call."""
-_REMARKS: Final = frozenset({"comment", "comments", "criteria", "note", "notes", "response", "rubric"})
-_SEPARATORS: Final = re.compile(r"[|;,\n]")
+IsTool: TypeAlias = Callable[[str], bool]
+"""Whether a name means a declared tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """An expected tool call, or an ``unwanted`` one that must not be made; ``arguments`` are unchanged."""
+    """An expected tool call, or an ``unwanted`` one that must not be made; ``arguments`` are unchanged.
+
+    ``others`` are the tools of which any may be called in its place.
+    """
 
     name: str
     arguments: Data = None
     unwanted: bool = False
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools of which any will do."""
+        return (self.name, *self.others)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolStatement:
-    """A statement about tools at one place: the ``calls`` in order, or that there must be ``none``."""
+    """A statement about tools at one place: the ``calls`` in order, or that there must be ``none``.
+
+    ``by_turn`` has the same calls for each turn of the query, if they are stated so.
+    """
 
     calls: tuple[ToolCall, ...] = ()
     none: bool = False
+    by_turn: tuple[tuple[ToolCall, ...], ...] = ()
 
 
-def tool_statements(held: Mapping[str, Data]) -> Iterator[ToolStatement]:
-    """The statements about tool calls in a mapping, in the forms of all formats."""
-    names = {plain_key(key) for key in held}
-    for key, value in held.items():
-        name = plain_key(key)
-        if name in TOOLS or (name == "groundtruth" and names_tools(value, held)):
-            # DeepEval always writes both keys of a golden, even if they are empty.
-            yield _stated(value, empty=name in _EXPECTED and "toolscalled" not in names)
-        elif name in TOOLS_OF_ANSWERS and states_calls(held):
-            yield _stated(value, empty=names <= {*ANSWERS, *TOOLS_OF_ANSWERS, *_REMARKS})
-    yield from _of_answers(held)
-    for grader in map(as_mapping, as_list(held.get("graders"))):
-        config = as_mapping(grader.get("config"))
-        if grader.get("type") == "tool-calls":
-            for key, unwanted in (("required", False), ("disallowed", True)):
-                yield _listed(as_list(config.get(key)), unwanted=unwanted)
-    for asserted, unwanted in asserted_calls(held):
-        yield _listed(asserted, unwanted=unwanted)
-    yield ToolStatement(none=asserts_no_call(held))
-
-
-def noted_statements(metadata: Data) -> Iterator[ToolStatement]:
-    """The statements about tool calls in ``metadata``, for formats without a field for them."""
-    for key, value in as_mapping(metadata).items():
-        if plain_key(key) in _EXPECTED:
-            yield _stated(value, empty=True)
-
-
-def states_calls(held: Mapping[str, Data]) -> bool:
-    """Whether calls under a key of recorded calls (``tool_calls``) are expected calls.
-
-    They are if nothing in ``held`` looks like a recorded run: an identifier or a result of a call, the available tools,
-    messages, an actual answer.
-    """
-    if any(plain_key(key) in _RECORDS for key in held) or isinstance(held.get("response"), list):
-        return False
-    called = [as_list(_parsed(value)) for key, value in held.items() if plain_key(key) in TOOLS_OF_ANSWERS]
-    return not any(key in as_mapping(item) for items in called for item in items for key in _RETURNED)
-
-
-def _of_answers(held: Mapping[str, Data]) -> Iterator[ToolStatement]:
-    """The statements in the expected answers of ``held``: calls of messages, or calls next to the answer's text."""
-    waiting = _answers_in(held)
-    while waiting:
-        name, answer = waiting.pop(0)
-        said = replied(answer)
-        if said:
-            yield _listed(reply_tool_calls(said))
-            continue
-        inner = as_mapping(answer)
-        for key, value in inner.items():
-            if plain_key(key) in (*TOOLS, *TOOLS_OF_ANSWERS):
-                yield _stated(value, empty=plain_key(key) in _EXPECTED or name not in _RECORDED)
-        waiting += _answers_in(inner)
-
-
-def _answers_in(held: Mapping[str, Data]) -> list[tuple[str, Data]]:
-    """The expected answers of ``held`` with their plain keys."""
-    named = ((plain_key(key), value) for key, value in held.items())
-    return [(name, value) for name, value in named if name in (*ANSWERS, "messages")]
-
-
-def names_tools(value: Data, held: Mapping[str, Data]) -> bool:
-    """Whether ``value``, the ground truth of the record ``held``, lists tools, as in Azure's task navigation.
-
-    A list of texts may also be answers.  They are tools if none has white space, and if the record is about an agent's
-    tools or one of the texts is a name with an underscore.
-    """
-    names = as_list(_parsed(value))
-    if _is_pair(names):
-        return True
-    if not names or not all(isinstance(name, str) and len(name.split()) == 1 for name in names):
-        return False
-    about_tools = any(held.get(key) for key in AGENT) or isinstance(held.get("response"), list)
-    return about_tools or any("_" in str(name).strip("_") for name in names)
+def no_tool(name: str) -> bool:
+    """An :data:`IsTool` where no declared tools are known."""
+    return False
 
 
 def each_once(calls: Iterable[ToolCall]) -> Iterator[ToolCall]:
     """``calls`` without duplicates."""
-    seen: set[tuple[str, str, bool]] = set()
+    seen: set[tuple[object, ...]] = set()
     for number, call in enumerate(calls):
-        try:
-            arguments = json.dumps(call.arguments, sort_keys=True)
-        except (RecursionError, ValueError):
-            # Nested too deeply to compare, which only happens if the limits are far too high.
-            arguments = f"#{number}"
-        key = (call.name, arguments, call.unwanted)
+        # What is nested too deeply to compare equals nothing; this only happens if the limits are far too high.
+        key = (call.names, call.unwanted, canonical(call.arguments) or f"#{number}")
         if key not in seen:
             seen.add(key)
             yield call
 
 
-def repeated(statements: Iterable[ToolStatement]) -> tuple[str, ...]:
-    """The names of the calls that must be made, in order, without repetitions between statements.
+def canonical(arguments: Data) -> str | None:
+    """A text that equal ``arguments`` have in common, as JSON in a text or not; ``None`` if nested too deeply."""
+    try:
+        return json.dumps(decoded(arguments), sort_keys=True)
+    except (RecursionError, ValueError):
+        return None
 
-    A name counts as often as in the statement that has it most often.
+
+def repeated(statements: Iterable[ToolStatement]) -> tuple[ToolCall, ...]:
+    """The calls that must be made, in order, without repetitions between statements.
+
+    A name counts as often as in the statement that has it most often, and with the arguments of the first that has any.
     """
-    found: list[str] = []
-    counted: Counter[str] = Counter()
+    found: list[ToolCall] = []
+    places: dict[tuple[tuple[str, ...], int], int] = {}
     for statement in statements:
-        here: Counter[str] = Counter()
+        here: Counter[tuple[str, ...]] = Counter()
         for call in statement.calls:
-            if not call.unwanted:
-                here[call.name] += 1
-                if here[call.name] > counted[call.name]:
-                    counted[call.name] += 1
-                    found.append(call.name)
+            if call.unwanted:
+                continue
+            here[call.names] += 1
+            key = (call.names, here[call.names])
+            if key not in places:
+                places[key] = len(found)
+                found.append(call)
+            elif found[places[key]].arguments is None:
+                found[places[key]] = call
     return tuple(found)
 
 
-def _stated(value: Data, *, empty: bool) -> ToolStatement:
-    """The statement in ``value``: objects, names, a pair of names and arguments, a text with names, or “none”.
+def stated(value: Data, role: Role, is_tool: IsTool, turns: int = 1, *, empty: bool = False) -> ToolStatement:
+    """The statement in ``value`` under a key of this ``role``, for a query of so many ``turns``.
 
     With ``empty``, an empty list means that no tool is called; words that say so always do.
     """
-    found = _parsed(value)
+    found = decoded(value)
+    if role.alternatives:
+        calls = stated(found, replace(role, alternatives=False), is_tool).calls
+        return ToolStatement(_alternatives(calls))
     if isinstance(found, str):
-        # The format's reader reports invalid JSON.
-        names = [] if _may_be_json(found) else [name.strip() for name in _SEPARATORS.split(found)]
-        if any(map(_NO_CALL.fullmatch, names)) and not any(map(_is_name, names)):
-            return ToolStatement(none=True)
-        # If one part has white space, the whole text is prose.
-        if any(len(name.split()) > 1 for name in names):
-            return ToolStatement()
-        return ToolStatement(tuple(ToolCall(name) for name in names if _is_name(name)))
+        return _stated_in_text(found, role)
     items = as_list(found) or ([found] if isinstance(found, dict) else [])
     if _is_pair(items):
-        arguments = as_mapping(items[1])
-        named = [name for name in as_list(items[0]) if isinstance(name, str) and name.strip()]
-        return ToolStatement(tuple(ToolCall(name.strip(), arguments.get(name)) for name in named))
-    statement = _listed(items)
+        return ToolStatement(tuple(_pair(items, role)))
+    if items and len(items) == turns and all(isinstance(item, list) for item in items):
+        by_turn = tuple(stated(item, role, is_tool).calls for item in items)
+        return ToolStatement(tuple(call for calls in by_turn for call in calls), by_turn=by_turn)
+    calls = tuple(call for item in items for call in calls_in(item, is_tool, role))
     said = [item.strip() for item in items if isinstance(item, str)]
-    none = not statement.calls and ((empty and found == []) or any(map(_NO_CALL.fullmatch, said)))
-    return ToolStatement(statement.calls, none)
+    none = not calls and not role.unwanted and ((empty and found == []) or any(map(_NO_CALL.fullmatch, said)))
+    return ToolStatement(calls, none)
 
 
-def _listed(items: Iterable[Data], *, unwanted: bool = False) -> ToolStatement:
-    """The calls in ``items``."""
-    return ToolStatement(tuple(call for item in items for call in _call(item, unwanted=unwanted)))
+_NO_CALL: Final = re.compile(r"none|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE)
+"""Ways to say that no tool is called."""
+_NO_NAME: Final = re.compile(r"|-|null|n/a|true|false|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
+"""Ways to leave a cell empty, and single values, which say nothing."""
+_SEPARATORS: Final = re.compile(r"\s*(?:[|;,\n]|->|=>|→)\s*|\s+(?:then|and)\s+")
+_BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+", re.MULTILINE)
+_AROUND: Final = " \t\r\n\"'`"
+_OR: Final = re.compile(r"\s+or\s+", re.IGNORECASE)
+
+
+def _stated_in_text(text: str, role: Role) -> ToolStatement:
+    """The statement in a ``text``: calls, names, or that there is none; nothing in prose."""
+    calls = call_syntax(text)
+    if calls:
+        return ToolStatement(tuple(replace(call, unwanted=role.unwanted) for call in calls))
+    # The format's reader reports invalid JSON.
+    bare = "" if text.lstrip().startswith(("[", "{")) else _BULLET.sub("", text)
+    parts = [[name.strip(_AROUND) for name in _OR.split(part)] for part in _SEPARATORS.split(bare)]
+    names = [name for part in parts for name in part]
+    if any(map(_NO_CALL.fullmatch, names)) and not any(map(_is_name, names)):
+        return ToolStatement(none=not role.unwanted)
+    # If one part has white space, the whole text is prose.
+    if any(len(name.split()) > 1 for name in names):
+        return ToolStatement()
+    named = [tuple(filter(_is_name, part)) for part in parts]
+    return ToolStatement(tuple(ToolCall(part[0], None, role.unwanted, part[1:]) for part in named if part))
+
+
+def _is_name(text: str) -> bool:
+    """Whether ``text`` may be the name of a tool, not a word for none."""
+    said = text.strip()
+    return _NO_NAME.fullmatch(said) is None and _NO_CALL.fullmatch(said) is None
+
+
+def _alternatives(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    """``calls`` of which any will do, as one."""
+    if len(calls) < 2:
+        return calls
+    names = tuple(dict.fromkeys(name for call in calls for name in call.names))
+    return (ToolCall(names[0], None, calls[0].unwanted, names[1:]),)
 
 
 def _is_pair(items: list[Data]) -> bool:
@@ -252,40 +168,217 @@ def _is_pair(items: list[Data]) -> bool:
             return False
 
 
-def _call(item: Data, *, unwanted: bool = False) -> Iterator[ToolCall]:
-    if isinstance(item, str) and _is_name(item):
-        yield ToolCall(item.strip(), None, unwanted)
+def _pair(items: list[Data], role: Role) -> Iterator[ToolCall]:
+    arguments = as_mapping(items[1])
+    for name in as_list(items[0]):
+        if isinstance(name, str) and name.strip():
+            yield ToolCall(name.strip(), arguments.get(name), role.unwanted)
+
+
+_INNER: Final = frozenset({"function", "functioncall", "tool", "tooluse", "toolcall", "call", "action"})
+"""Keys below which a call may be in an object."""
+_NAMES: Final = (
+    "command",
+    "tool",
+    "toolname",
+    "function",
+    "functionname",
+    "action",
+    "actionname",
+    "name",
+    "operationid",
+)
+"""Keys of a tool's name.  In Vally `name` may be the server's, and the command is the tool."""
+_ARGUMENTS: Final = frozenset(
+    {
+        *("arguments", "args", "kwargs", "parameters", "params", "input", "inputs", "inputparameters"),
+        *("toolinput", "toolargs", "toolarguments", "toolparameters", "toolparams"),
+    }
+)
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
+_TIMES: Final = frozenset({"max", "maxcalls", "times", "count"})
+
+
+def calls_in(item: Data, is_tool: IsTool, role: Role) -> Iterator[ToolCall]:
+    """The calls in an ``item`` of a list: a name, call syntax, an object with a name, or a group of such items."""
+    if isinstance(item, str):
+        calls = call_syntax(item)
+        if calls:
+            yield from (replace(call, unwanted=role.unwanted) for call in calls)
+        elif _is_name(item):
+            names = [name for name in _OR.split(item.strip()) if _is_name(name)]
+            # Names may have spaces, but alternatives may not: that is prose.
+            is_choice = len(names) > 1 and all(len(name.split()) == 1 for name in names)
+            names = names if is_choice else [item.strip()]
+            yield ToolCall(names[0], None, role.unwanted, tuple(names[1:]))
         return
     held = as_mapping(item)
-    inner = as_mapping(held.get("function")) or held
+    inner = next((value for key, value in held.items() if plain_key(key) in _INNER and isinstance(value, dict)), held)
     if any(as_mapping(inner.get(key)).get("type") == "object" for key in _SCHEMAS):
         # The definition of an available tool, not a call.
         return
-    # In Vally the name may be the server's, and the command is the tool.
-    name = next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None)
-    if isinstance(name, str) and name.strip():
+    named = {plain_key(key): value for key, value in inner.items() if isinstance(value, str) and value.strip()}
+    names = [named[key].strip() for key in _NAMES if key in named]
+    if names:
+        name = next(filter(is_tool, names), names[0])
         arguments = next((value for key, value in inner.items() if plain_key(key) in _ARGUMENTS), None)
-        yield ToolCall(name.strip(), arguments, unwanted)
+        never = any(value == 0 and value is not False for key, value in held.items() if plain_key(key) in _TIMES)
+        yield ToolCall(name, arguments, role.unwanted or never)
+    else:
+        yield from _group(held, is_tool, role)
 
 
-def _is_name(text: str) -> bool:
-    """Whether ``text`` may be the name of a tool, not a word for none."""
-    said = text.strip()
-    return said.casefold() not in _EMPTY and _NO_CALL.fullmatch(said) is None
+def _group(held: Mapping[str, Data], is_tool: IsTool, role: Role) -> Iterator[ToolCall]:
+    """The calls in a mapping that is none itself: lists under keys such as ``any_of``, or arguments by tool."""
+    roles = {key: inner for key in held if (inner := group_role(key)) is not None}
+    if roles:
+        for key, inner in roles.items():
+            both = Role(unwanted=role.unwanted or inner.unwanted, alternatives=inner.alternatives)
+            yield from stated(held[key], both, is_tool).calls
+        return
+    # Without declared tools a single key with a mapping may be a name with its arguments, as in BFCL.
+    is_single = len(held) == 1 and all(isinstance(each, dict) for each in held.values())
+    if is_single and any(plain_key(key) in _INNER | _ARGUMENTS for key in held):
+        return
+    if held and (is_single or all(map(is_tool, held))):
+        for name, arguments in held.items():
+            if isinstance(arguments, bool):
+                yield ToolCall(name, None, role.unwanted or not arguments)
+            else:
+                yield ToolCall(name, arguments if isinstance(arguments, dict) else None, role.unwanted)
 
 
-def _parsed(value: Data) -> Any:
-    """The value of JSON in a text, as in tables; else ``value`` itself."""
-    if not isinstance(value, str) or not _may_be_json(value):
-        return value
+def named_tools(value: Data, is_tool: IsTool) -> bool:
+    """Whether an expected answer, ``value``, is nothing but declared tools: names that are no words, or arguments by
+    tool.
+    """
+    found = decoded(value)
+    items = found if isinstance(found, list) else [found]
+    return bool(items) and all(
+        is_tool(item) and is_distinctive(item)
+        if isinstance(item, str)
+        else isinstance(item, dict)
+        and len(item) == 1
+        and all(map(is_tool, item))
+        and isinstance(next(iter(item.values())), dict)
+        for item in items
+    )
+
+
+def is_distinctive(name: str) -> bool:
+    """Whether the ``name`` of a tool is no ordinary word, so that a text with it means the tool."""
+    return re.fullmatch(r"[^\W\d_][^\W\d_A-Z]*", name) is None
+
+
+_CALL: Final = re.compile(r"([^\W\d][\w./:-]{0,200})\s{0,3}\(")
+_GAP: Final = re.compile(r"\s*(?:[;,|]|->|=>|→|then\b|and\b)?\s*")
+_LONGEST_CALLS: Final = 20_000
+"""Longer texts are no calls."""
+
+
+_NESTED: Final = 3
+"""Maximum depth of calls among the arguments of calls."""
+
+
+def call_syntax(text: str, depth: int = _NESTED) -> tuple[ToolCall, ...]:
+    """The calls in a ``text`` that is nothing but calls, as in ``f(x=1); g(y="a")``; else none.
+
+    A call among the arguments of another comes before it.
+    """
+    bare = text.strip().strip("`").strip()
+    if len(bare) > _LONGEST_CALLS or not bare.rstrip(";]").endswith(")"):
+        return ()
+    if bare.startswith("[") and bare.endswith("]"):
+        bare = bare[1:-1].strip()
+    found: list[ToolCall] = []
+    place = 0
+    while place < len(bare):
+        match = _CALL.match(bare, place)
+        end = None if match is None else _end_of(bare, match.end())
+        if match is None or end is None:
+            return ()
+        arguments = _arguments(bare[match.end() : end])
+        for value in arguments.values() if isinstance(arguments, dict) else ():
+            if isinstance(value, str) and depth > 0:
+                found.extend(call_syntax(value, depth - 1))
+        found.append(ToolCall(match[1], arguments))
+        gap = _GAP.match(bare, end + 1)
+        place = end + 1 if gap is None else gap.end()
+    return tuple(found)
+
+
+def _end_of(text: str, start: int) -> int | None:
+    """The place of the bracket that closes the one before ``start``; quoted brackets do not count."""
+    return next((place for place, depth in _depths(text, start) if depth < 0), None)
+
+
+def _depths(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Each place of ``text`` outside quotes, and how many brackets are open after it."""
+    depth, quote = 0, ""
+    place = start
+    while place < len(text):
+        mark = text[place]
+        if quote:
+            place += mark == "\\"
+            quote = "" if mark == quote else quote
+        elif mark in "\"'":
+            quote = mark
+        else:
+            depth += (mark in "([{") - (mark in ")]}")
+            yield place, depth
+        place += 1
+
+
+_ARGUMENT: Final = re.compile(r"\s*[\"']?([^\W\d]\w*)[\"']?\s*[=:]\s*(.+)", re.DOTALL)
+_WORDS: Final[Mapping[str, Data]] = {"True": True, "False": False, "None": None}
+
+
+def _arguments(text: str) -> Data:
+    """The arguments of a call as a mapping; their ``text`` if they have no names."""
+    bare = text.strip()
+    if not bare:
+        return {}
+    if bare.startswith("{") and isinstance(whole := decoded(bare), dict):
+        return whole
+    cuts = [-1, *(place for place, depth in _depths(bare) if depth == 0 and bare[place] == ","), len(bare)]
+    parts = [bare[before + 1 : after] for before, after in pairwise(cuts)]
+    named = [_ARGUMENT.fullmatch(part) for part in parts if part.strip()]
+    if not all(named):
+        return bare
+    return {match[1]: _literal(match[2].strip()) for match in named if match is not None}
+
+
+def _literal(text: str) -> Data:
+    if text in _WORDS:
+        return _WORDS[text]
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1]
     try:
-        return json.loads(value, parse_constant=_refuse)
+        value: Data = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        return value
+        return text
+    return value
+
+
+_ENCODED: Final = 3
+"""Maximum number of times that a value may be JSON in a string."""
+
+
+def decoded(value: Data) -> Any:
+    """The value of JSON in a text, as in tables; else ``value`` itself."""
+    found = value
+    for _ in range(_ENCODED):
+        if not isinstance(found, str) or not _may_be_json(found):
+            return found
+        try:
+            found = json.loads(found, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            return found
+    return found
 
 
 def _may_be_json(text: str) -> bool:
-    return text.lstrip().startswith(("[", "{"))
+    return text.lstrip().startswith(("[", "{", '"'))
 
 
 def _refuse(word: str) -> None:

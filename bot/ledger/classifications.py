@@ -25,6 +25,7 @@ from bot.classifier.model import (
     Findings,
     Judgement,
     Path,
+    StatedCalls,
     Unfamiliar,
     shared_judgement,
 )
@@ -112,6 +113,14 @@ class StoredContradiction(FileModel, extra="ignore"):
     probability: Score
 
 
+class StoredStatedCalls(FileModel, extra="ignore"):
+    """That an eval set expects calls of tools."""
+
+    probability: Score | None = None
+    different: Annotated[int, Field(ge=0)]
+    capabilities: Tuple[Place] = Field(default=(), description="places of those that rest on it")
+
+
 class StoredClassification(FileModel, extra="ignore"):
     """A row of a shard: the classification of one query."""
 
@@ -127,6 +136,7 @@ class StoredClassification(FileModel, extra="ignore"):
     basis: Basis | None = None
     unfamiliar: Unfamiliar | None = None
     contradiction: StoredContradiction | None = None
+    stated: StoredStatedCalls | None = None
     findings: dict[Digest, StoredFindings] = Field(default_factory=dict)
 
 
@@ -223,6 +233,12 @@ def _row(
             "likeliest": [tools[tool_digest(name)] for name in item.contradiction.likeliest],
             "probability": item.contradiction.probability,
         }
+    if item.stated is not None:
+        row["stated"] = {
+            "probability": item.stated.probability,
+            "different": item.stated.different,
+            "capabilities": [place for place, name in enumerate(names) if name in item.stated.capabilities],
+        }
     return {name: value for name, value in row.items() if value or name in ("values", "scores")}
 
 
@@ -273,7 +289,7 @@ def classifications_in(shard: Shard, file: str) -> dict[str, Classification]:
 
 def _classification(row: StoredClassification, shard: Shard) -> Classification:
     names = shard.capabilities[row.of]
-    said = row.contradiction
+    said, stated = row.contradiction, row.stated
     return Classification(
         judgements=dict(zip(names, _judgements(row), strict=True)),
         off_taxonomy=row.off_taxonomy,
@@ -287,6 +303,13 @@ def _classification(row: StoredClassification, shard: Shard) -> Classification:
             expected=tuple(shard.tools[place] for place in said.expected),
             likeliest=tuple(shard.tools[place] for place in said.likeliest),
             probability=said.probability,
+        ),
+        stated=None
+        if stated is None
+        else StatedCalls(
+            probability=stated.probability,
+            different=stated.different,
+            capabilities=frozenset(names[place] for place in stated.capabilities),
         ),
         findings={key: _findings(item, shard) for key, item in row.findings.items()},
     )

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from bot.classifier.caching_backend import conditions_of, knowing
 from bot.classifier.model import Backend, Classification, Findings, Identity, names_by_digest
 from bot.classifier.paths import expectation
 from bot.consolidator.verdict import Verdict
+from bot.intake.expectation import ExpectedTools
 from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.text.compare import normalise
 from bot.text.digests import digest
 
 
-def content_key(turns: Sequence[str], specification: str, expected: Sequence[str] | None = None) -> str:
+def content_key(turns: Sequence[str], specification: str, expected: ExpectedTools | None = None) -> str:
     """What a decision is bound to: a query's text with its attachments, and its agent (a digest).
 
-    The declared tools that the eval set expects to be called are included, if it names any: they decide part of the
-    verdict.
+    What the eval set expects of the declared tools is included: it decides part of the verdict.
     """
-    said = [] if expected is None else [list(expected)]
+    said: list[object] = []
+    if expected is not None:
+        said.append([step[0] if len(step) == 1 else step for step in expected.steps])
+        # Left out where it says no more than earlier versions kept, so that their decisions still apply.
+        more = [expected.forbidden, expected.order == "chain"]
+        said += [more] if any(more) else []
     return digest([[normalise([turn]) for turn in turns], specification, *said])
 
 
@@ -33,17 +38,18 @@ def classification_key(
     conditions: str,
     *,
     attachments: Sequence[str] | None = None,
-    expected: Sequence[str] | None = None,
+    expected: ExpectedTools | None = None,
 ) -> str:
     """A digest of all that a classification depends on.
 
     That is: the exact text; digests of the agent's specification and of the taxonomy's ``definitions``; the classifier
     identity, and the ``conditions`` that it does not include; the kinds of ``attachments`` that the eval set names; and
-    the declared tools that it expects to be called.
+    what it expects of the declared tools.
     """
     classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
-    said = {"attachments": attachments, "expected": expected}
-    more = {name: list(value) for name, value in said.items() if value is not None}
+    more: dict[str, object] = {} if attachments is None else {"attachments": list(attachments)}
+    if expected is not None:
+        more["expected"] = asdict(expected)
     return digest([list(turns), specification, definitions, classifier, *([more] if more else [])])
 
 

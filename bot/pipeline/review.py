@@ -82,8 +82,15 @@ class Platform:
 
     def rate(self, classification: Classification, query: Query, customer: str | None) -> ScoredQuery:
         """``query``, which ``customer`` brought, with its scores and the personal data in it."""
-        personal = self.personal_in(query.texts, customer)
-        return rate(query.id, query.turns, classification, self.taxonomy, customer, personal=personal)
+        return rate(
+            query.id,
+            query.turns,
+            classification,
+            self.taxonomy,
+            customer,
+            personal=self.personal_in(query.texts, customer),
+            doubted=classification.doubted(self.config.options.doubted_below, self.config.limits.stated_calls),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,10 +17,12 @@ def rate(
     customer: str | None = None,
     *,
     personal: Mapping[str, int],
+    doubted: frozenset[str] = frozenset(),
 ) -> ScoredQuery:
     """cs(q, c) = κ(q, c) for every c in sig(q); only the scores are ever stored.
 
-    ``personal`` maps each kind of personal data to the number of its values in the query.
+    ``personal`` maps each kind of personal data to the number of its values in the query.  ``doubted`` are the
+    capabilities that rest on a doubted expectation of calls.
     """
     return ScoredQuery(
         id=id,
@@ -33,6 +35,7 @@ def rate(
         personal=personal,
         # A correction means that a person has looked at the query.
         familiar=classification.unfamiliar is None or bool(classification.corrected),
+        doubted=doubted & classification.signature,
     )
 
 

@@ -29,7 +29,8 @@ class ScoredQuery:
     ignores them.  ``doubts`` are about capabilities that it does not exercise, in the taxonomy's order; like low
     scores, they make close calls.  ``attempt``: the query argues with the classifier or hides text (gate 7).
     ``personal``: kind of personal data → number of values in the query (gate 7).  ``familiar``: the classifier can
-    judge this kind of text (gate 6).
+    judge this kind of text (gate 6).  ``doubted`` are the capabilities that rest on a doubted expectation of calls
+    (gate 7).
     """
 
     id: str
@@ -41,6 +42,7 @@ class ScoredQuery:
     attempt: bool = False
     personal: Mapping[str, int] = field(default_factory=dict)
     familiar: bool = True
+    doubted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

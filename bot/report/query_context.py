@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from bot.classifier.model import Classification, Contradiction, Unfamiliar
 from bot.consolidator.verdict import Reason, Verdict
 from bot.files.validation import Checked
-from bot.intake.expectation import understand
+from bot.intake.expectation import tool_names, understand
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED
 from bot.pipeline.replace_personal_data import Replacement
@@ -39,7 +39,7 @@ from bot.text.personal_data.detector import kinds_in_words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedTool:
-    """A tool that an eval set expects to be called, or not to be if ``unwanted``.
+    """A tool that an eval set expects to be called, or not to be if ``unwanted``; of alternatives, all in one name.
 
     ``declared`` tells whether the agent's specification has a tool of exactly this name; ``None``: that is not known,
     since it lists no tools, or not all of them.
@@ -57,14 +57,16 @@ def expected_tools(query: Query, submission: Submission) -> tuple[ExpectedTool, 
     """
     listed_tools = frozenset(submission.tools or ())
     is_whole = submission.tools is not None and UNLISTED not in listed_tools
-    expectation = understand(query.expected, len(query.turns))
+    expectation = understand(query.expected, len(query.turns), tool_names(submission.tools or ()).is_declared)
     if not (expectation.tool_calls or expectation.no_tools):
         return None
     return tuple(
         ExpectedTool(
-            name=name, unwanted=unwanted, declared=True if name in listed_tools else False if is_whole else None
+            name=" or ".join(names),
+            unwanted=unwanted,
+            declared=True if listed_tools.issuperset(names) else False if is_whole else None,
         )
-        for name, unwanted in dict.fromkeys((call.name, call.unwanted) for call in expectation.tool_calls)
+        for names, unwanted in dict.fromkeys((call.names, call.unwanted) for call in expectation.tool_calls)
     )
 
 

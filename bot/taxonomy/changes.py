@@ -44,6 +44,7 @@ class ChangeKind(StrEnum):
     MOVED = "moved"
     RULE = "rule-changed"
     BASE = "base-changed"
+    EXPECTED_CALLS = "expected-calls-changed"
     DECLARATION = "declaration-changed"
     TRIAL = "trial-changed"
     GROUP_ADDED = "group-added"
@@ -147,6 +148,7 @@ def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterato
             yield from _moved(before, item, old, new)
             yield from _rules(before, item, migration)
             yield from _base(before, item)
+            yield from _expected_calls(before, item)
             yield from _declarations(before, item)
             yield from _trial(before, item)
         elif item.id not in parts:
@@ -246,6 +248,13 @@ def _base(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
     if before.base != after.base:
         sentence = f"{after.id}: it is {'now' if after.base else 'no longer'} the ordinary case of its group (base)."
         yield TaxonomyChange(kind=ChangeKind.BASE, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
+
+
+def _expected_calls(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
+    """A change of what expected calls decide: it changes rule values of eval sets that state calls, but no scores."""
+    if (before.expected_calls, before.chained) != (after.expected_calls, after.chained):
+        sentence = f"{after.id}: the number and order of expected calls decide otherwise (expected_calls, chained)."
+        yield TaxonomyChange(kind=ChangeKind.EXPECTED_CALLS, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
 
 
 def _quoted(text: str | None) -> str:

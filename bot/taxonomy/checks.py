@@ -74,6 +74,7 @@ def structure_problems(document: Document) -> Iterator[Problem]:
     yield from _cycles(groups)
     yield from _members(groups, capabilities)
     yield from _requirements(capabilities)
+    yield from _expected_calls(capabilities)
     yield from _origins(document, capabilities)
     if as_mapping(document.data).get("capabilities") == []:
         message = "capabilities: the taxonomy has none"
@@ -171,6 +172,25 @@ def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
         elif (decided := _DECIDED_BY.get(by_id[required].text("source") or "")) is not None:
             message = f"it requires {required!r}, which is itself decided by {decided}"
             yield capability.problem(("requires",), message, "name a capability with `source: intent`")
+
+
+def _expected_calls(capabilities: list[RawPart]) -> Iterator[Problem]:
+    """Capabilities that expected calls cannot decide, or of which only one may be chained."""
+    first: RawPart | None = None
+    for capability in capabilities:
+        is_gated = capability.data.get("expected_calls") is not None
+        if is_gated and capability.text("source") not in (None, "intent"):
+            message = "`expected_calls` is for capabilities that are inferred where an eval set states no calls"
+            yield capability.problem(("expected_calls",), message, "remove it, or make the capability `source: intent`")
+        if capability.data.get("chained") is not True:
+            continue
+        if not is_gated:
+            message = "`chained` is for capabilities with `expected_calls: several`"
+            yield capability.problem(("chained",), message, "add `expected_calls: several`, or remove `chained`")
+        if first is not None:
+            message = f"{first.name} is chained already, and a chain of expected calls decides for one capability"
+            yield capability.problem(("chained",), message, "keep `chained` in one of them")
+        first = first or capability
 
 
 def _origins(document: Document, capabilities: list[RawPart]) -> Iterator[Problem]:

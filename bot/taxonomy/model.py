@@ -106,6 +106,8 @@ class Capability(FileModel):
     ``requires`` names an intent capability that must hold as well.  ``source: tool`` carries a rule over one declared
     tool, ``source: structure`` one over what can be counted in the query.  ``source: intent`` is inferred from the
     query; its rule, if it has one, is a condition on the specification: if it is false, so is the capability.
+    ``expected_calls: several`` marks one that number and order of the calls that an eval set expects decide, where it
+    states them; ``chained`` the one of these in which a call needs an earlier one's result (semantics, section 2.1b).
     ``base`` marks the ordinary case of its group, which takes no part in combinations (semantics, section 4).  On
     ``trial`` it is judged and shown, but no verdict depends on it.  ``was`` is the retired id that it was known by
     before; ``split`` the retired capability that it is a part of
@@ -122,6 +124,8 @@ class Capability(FileModel):
     patterns: Tuple[Text] = ()
     exemplars: Exemplars = Exemplars()
     base: bool = False
+    expected_calls: Literal["several"] | None = None
+    chained: bool = False
     was: Identifier | None = None
     split: Identifier | None = None
     trial: bool = False
@@ -149,8 +153,11 @@ class Capability(FileModel):
 
     @property
     def seen(self) -> dict[str, JsonValue]:
-        """The classifier's input about this capability: all but name, group, base, trial and origin."""
-        return self.model_dump(mode="json", exclude={"name", "group", "base", "trial", "was", "split"})
+        """The classifier's input about this capability: all but name, group, base, trial, origin, and what expected
+        calls decide, which gives rule values alone.
+        """
+        beside = {"name", "group", "base", "expected_calls", "chained", "trial", "was", "split"}
+        return self.model_dump(mode="json", exclude=beside)
 
     @cached_property
     def definition(self) -> str:
@@ -197,6 +204,11 @@ class Taxonomy(FileModel):
         return frozenset(capability.id for capability in self.capabilities if capability.trial)
 
     @cached_property
+    def gated(self) -> tuple[Capability, ...]:
+        """The capabilities that the number and order of expected calls decide, without those on trial."""
+        return tuple(item for item in self.capabilities if item.expected_calls is not None and not item.trial)
+
+    @cached_property
     def required_first(self) -> tuple[Capability, ...]:
         """The capabilities, each after the one that it requires, independent of the order of the file."""
         ordered: dict[str, Capability] = {}
@@ -222,7 +234,9 @@ class Taxonomy(FileModel):
     def definitions(self) -> str:
         """A digest of everything that a classification depends on: version, groups, and each definition."""
         groups = [group.model_dump(mode="json") for group in self.groups]
-        return digest([self.version, groups, [item.definition for item in self.capabilities]])
+        gated = [[item.id, item.chained] for item in self.gated]
+        known = [self.version, groups, [item.definition for item in self.capabilities]]
+        return digest([*known, gated] if gated else known)
 
     def called(self, version: str) -> Taxonomy:
         """A new taxonomy with another version; not a copy, which would keep cached properties."""

@@ -7,8 +7,17 @@ from dataclasses import replace
 import pytest
 
 from bot.classifier.classify import ClassifierResult, classify, distinct, ruled_out
-from bot.classifier.model import CalledTools, Consensus, Contradiction, Finding, Judgement
+from bot.classifier.model import (
+    CalledTools,
+    Classification,
+    Consensus,
+    Contradiction,
+    Finding,
+    Judgement,
+    StatedCalls,
+)
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
+from bot.files.documents import Data
 from bot.intake.query import Query, Setup
 from bot.intake.specification import Knowledge, Specification
 from bot.taxonomy.model import Exemplars, Taxonomy
@@ -560,3 +569,127 @@ def test_a_declared_member_of_a_group_rules_out_the_others_that_are_not_counted_
     assert ruled_out(group, specification(auth=["oauth"])) == ("key", "other")
     assert ruled_out(group, specification(auth=["oauth", "api-key"])) == ("other",)
     assert ruled_out(group, specification(auth=[])) == ("oauth", "key")
+
+
+# Alternatives, forbidden tools, and the number and order of expected calls.
+
+ORDERED = taxonomy(
+    TOOL_CALL,
+    WRITE,
+    intent("parallel", expected_calls="several"),
+    intent("chain", expected_calls="several", chained=True),
+    intent("loop", when="contains(knowledge, 'web-search')", expected_calls="several"),
+)
+SEARCHLESS = replace(specification([GET, ADD]), knowledge=())
+THEN_ADD: Data = [{"name": "get"}, {"name": "add", "args": {"id": "{{get.id}}"}}]
+
+
+@pytest.mark.parametrize(
+    ("expected", "write"),
+    [
+        pytest.param({"any_of": ["get", "add"]}, (True, 0.5, "expected"), id="one of the alternatives writes"),
+        pytest.param([{"any_of": ["get", "add"]}, "add"], (True, 1.0, "expected"), id="another call writes"),
+        pytest.param([{"any_of": ["get", "get"]}], (False, 1.0, "expected"), id="none writes"),
+    ],
+)
+def test_alternatives_are_certain_only_if_all_agree(expected: Data, write: tuple[bool, float, str]) -> None:
+    item = replace(query("q"), expected={"expected_tools": expected})
+    result = classify([item], specification([GET, ADD]), ON_TOOLS, ScriptedBackend({"q": called(0.9)}), silent)
+    assert confidences(result)["write"] == write
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "wanted", "write"),
+    [
+        pytest.param("add", [], (False, 0.27, "tool"), id="the classifier decides on the others"),
+        pytest.param("get", [], (True, 0.9, "tool"), id="it gave this one nothing"),
+        pytest.param("add", ["get"], (False, 1.0, "expected"), id="another is expected"),
+        pytest.param("add", ["add"], (False, 1.0, "expected"), id="the same is expected"),
+    ],
+)
+def test_a_forbidden_tool_is_not_called(forbidden: str, wanted: list[Data], write: tuple[bool, float, str]) -> None:
+    item = replace(query("q"), expected={"forbidden_tools": [forbidden], "must_call": wanted})
+    finding = called(0.9, {"add": 0.7, "any": 0.3}, write=1.0)
+    result = classify([item], specification([GET, ADD, ANY]), ON_TOOLS, ScriptedBackend({"q": finding}), silent)
+    assert confidences(result)["write"] == write
+    calls = result.classifications["q"].calls
+    assert calls is not None
+    assert not any(forbidden in step for step in calls.steps)
+
+
+@pytest.mark.parametrize(
+    ("expected", "texts", "parallel", "chain"),
+    [
+        pytest.param([], {}, (False, 1.0, "expected"), (False, 1.0, "expected"), id="none"),
+        pytest.param(["add"], {}, (False, 1.0, "expected"), (False, 1.0, "expected"), id="one"),
+        pytest.param(THEN_ADD, {}, (False, 1.0, "expected"), (True, 1.0, "expected"), id="a chain"),
+        pytest.param(
+            ["get", "add"],
+            {"parallel": 0.6, "chain": 0.2},
+            (True, 0.75, "expected"),
+            (False, 0.25, "expected"),
+            id="the likelier",
+        ),
+        pytest.param(["get", "add"], {}, (True, 0.5, "expected"), (False, 0.5, "expected"), id="no text"),
+        pytest.param(
+            ["add", "add"],
+            {"parallel": 0.6, "chain": 0.2},
+            (True, 0.6, "inference"),
+            (False, 0.2, "inference"),
+            id="perhaps one call",
+        ),
+        pytest.param(
+            None, {"parallel": 0.6, "chain": 0.2}, (True, 0.6, "inference"), (False, 0.2, "inference"), id="not stated"
+        ),
+    ],
+)
+def test_the_number_and_order_of_expected_calls_decide(
+    expected: Data, texts: dict[str, float], parallel: tuple[bool, float, str], chain: tuple[bool, float, str]
+) -> None:
+    item = replace(query("q"), expected=None if expected is None else {"expected_tools": expected})
+    texts = {"parallel": 0.0, "chain": 0.0} | texts
+    backend = ScriptedBackend({"q": called(0.9, {"add": 1.0}, **texts)})
+    found = confidences(classify([item], SEARCHLESS, ORDERED, backend, silent))
+    assert (found["parallel"], found["chain"]) == (parallel, chain)
+    assert found["loop"] == (False, 1.0, "specification")
+
+
+# Doubted expectations.
+
+
+def test_what_rests_on_an_expectation_is_kept_with_what_makes_it_doubtful() -> None:
+    requiring = declared("both", "contains(auth_modes, 'oauth')", requires="chain")
+    tax = taxonomy(*ORDERED.capabilities, requiring, *AUTH, intent("call"))
+    item = replace(query("q"), expected={"expected_tools": THEN_ADD})
+    finding = called(0.15, {"add": 1.0}, parallel=0.1, chain=0.1, call=0.9)
+    (found,) = classify([item], SEARCHLESS, tax, ScriptedBackend({"q": finding}), silent).classifications.values()
+    resting = frozenset({"tool-call", "write", "parallel", "chain", "both"})
+    assert found.stated is not None
+    assert (found.stated.probability, found.stated.different) == (0.15, 2)
+    assert resting <= found.stated.capabilities <= resting | {"oauth", "key"}
+    assert found.stated.capabilities & {"oauth", "key"} == found.signature & {"oauth", "key"}
+
+
+@pytest.mark.parametrize(
+    ("probability", "below", "most", "is_doubted"),
+    [
+        (0.19, 0.2, 5, True),
+        (0.2, 0.2, 5, False),
+        (0.1 + 0.2, 0.3, 5, False),
+        (0.0, None, 5, False),
+        (None, 0.2, 5, False),
+        (0.9, 0.2, 2, False),
+        (0.9, 0.2, 1, True),
+        (0.9, None, 1, True),
+    ],
+)
+def test_an_expectation_is_doubted(probability: float | None, below: float | None, most: int, is_doubted: bool) -> None:
+    stated = StatedCalls(probability=probability, different=2, capabilities=frozenset({"a"}))
+    found = Classification(judgements={}, stated=stated)
+    assert found.doubted(below, most) == (frozenset({"a"}) if is_doubted else frozenset())
+    assert Classification(judgements={}).doubted(below, most) == frozenset()
+
+
+def test_no_expected_call_is_not_doubted() -> None:
+    result = classify([expecting()], specification([GET]), ON_TOOLS, ScriptedBackend({"q": called(0.0)}), silent)
+    assert result.classifications["q"].stated is None

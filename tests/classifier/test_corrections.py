@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.classifier.arbitration import PathFindings, arbitrate
 from bot.classifier.corrections import Correction, contradictory, corrected, merged, obstacle, overlaid, unheeded
-from bot.classifier.model import RULED, Classification, Consensus, Finding, Judgement, Path
+from bot.classifier.model import RULED, Classification, Consensus, Finding, Judgement, Path, StatedCalls
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 
 RULE = "contains(auth_modes, 'oauth')"  # what rules say is written down in the judgements; nothing evaluates this one
@@ -184,6 +185,15 @@ def test_a_member_whose_requirement_fails_is_not_open() -> None:
     assert [name for name in "abc" if after.judgements[name].value] == ["c"]
     met = corrected(before, known, {"a": False, "call": True})
     assert [name for name in "abc" if met.judgements[name].value] == ["b"]
+
+
+def test_what_a_person_corrected_rests_on_no_expectation() -> None:
+    stated = StatedCalls(probability=0.1, different=1, capabilities=frozenset(TAXONOMY.by_id))
+    after = corrected(replace(item(), stated=stated), TAXONOMY, {"call": True}).stated
+    assert after is not None
+    needing = {capability.id for capability in TAXONOMY.capabilities if capability.requires == "call"}
+    assert needing
+    assert stated.capabilities - after.capabilities == {"call"} | needing
 
 
 def test_arbitrated_members_and_groups_off_the_taxonomy_follow() -> None:

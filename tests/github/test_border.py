@@ -12,7 +12,7 @@ import pytest
 from bot.classifier.backends import unasked_backend
 from bot.classifier.caching_backend import FindingsInMemory, HaltedBackend, RememberingBackend
 from bot.classifier.language_model.abilities import BEST, KeptAbilities, key_of_endpoint
-from bot.classifier.model import Backend, Classification, Findings, Judgement, Path
+from bot.classifier.model import Backend, Classification, Findings, Judgement, Path, StatedCalls
 from bot.curator.file_changes import admit
 from bot.errors import IncompleteError, Problem
 from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
@@ -30,6 +30,7 @@ from bot.github.border import (
 from bot.github.facts import Analysis, MigrationFacts
 from bot.github.governing import CONFIG
 from bot.github.head_changes import HeadFacts
+from bot.intake.expectation import ExpectedTools
 from bot.intake.query import Query
 from bot.pipeline.review import Platform
 from bot.taxonomy.model import Taxonomy
@@ -274,12 +275,13 @@ HONEST: Mapping[str, Judgement] = {
 }
 DECLARED = {"spec": True, "needs": True}
 QUERY = Query(id="q1", turns=("one turn",), file=EVALS, line=1)
+CALL = ExpectedTools(steps=(("get",),), different=1)
 
 
 def faults(
     said: Mapping[str, Judgement] = MappingProxyType({}),
     declared: Mapping[str, bool | None] | None = None,
-    expected: tuple[str, ...] | None = None,
+    expected: ExpectedTools | None = None,
     backend: Backend = BACKEND,
     **marks: Any,
 ) -> list[str]:
@@ -291,7 +293,9 @@ def test_what_an_honest_classifier_says_is_possible() -> None:
     assert faults() == faults(declared=DECLARED) == []
     assert faults(arbitrated=frozenset({"left"}), off_taxonomy=("one",)) == []
     assert faults(backend=MODEL, findings={"a" * 24: Findings()}) == []
-    assert faults({"tool": Judgement(False, 1.0, "expected")}, expected=()) == []
+    assert faults({"tool": Judgement(False, 1.0, "expected")}, expected=ExpectedTools()) == []
+    stated = StatedCalls(different=1, capabilities=frozenset({"tool"}))
+    assert faults({"tool": Judgement(True, 1.0, "expected")}, expected=CALL, stated=stated) == []
     unmet = Judgement(False, 0.3, "specification")
     assert faults({"needs": unmet}, DECLARED) == []
 
@@ -316,6 +320,16 @@ def test_what_an_honest_classifier_says_is_possible() -> None:
 )
 def test_what_no_rule_and_no_classifier_says_is_impossible(id: str, value: bool, confidence: float, path: Path) -> None:
     assert faults({id: Judgement(value, confidence, path)}) == [f"it says of {id} what no rule and no classifier says"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "resting"),
+    [(CALL, None), (CALL, {"spec"}), (CALL, {"tool", "zz"}), (ExpectedTools(), {"tool"})],
+)
+def test_what_rests_on_expected_calls_follows_from_them(expected: ExpectedTools, resting: set[str] | None) -> None:
+    stated = None if resting is None else StatedCalls(different=1, capabilities=frozenset(resting))
+    (why,) = faults({"tool": Judgement(True, 1.0, "expected")}, expected=expected, stated=stated)
+    assert why == "it says otherwise which values rest on expected calls"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import Problem
 from bot.github.facts import FORMAT, Analysis, classified_of, facts_of, without_secrets
+from bot.intake.expectation import ExpectedTools
 from bot.intake.query import Setup
 from tests.github.scenes import make_analysis, make_query, reworded
 
@@ -67,10 +68,10 @@ def test_facts_outlive_the_document() -> None:
 
 def test_expected_tools_are_facts_of_a_query() -> None:
     (facts,) = make_analysis().judged.submissions
-    expected = {"q01": ("add",), "q02": (), "q03": None}
+    expected = {"q01": ExpectedTools(steps=(("add",),)), "q02": ExpectedTools(), "q03": None}
     found = facts_of(classified_of(facts), facts.specification, {}, {}, expected)
     again = type(found).model_validate_json(found.model_dump_json())
-    assert [query.expected_tools for query in again.queries] == [("add",), (), None, None]
+    assert [query.expected_tools for query in again.queries] == [*expected.values(), None]
 
 
 def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
@@ -82,11 +83,16 @@ def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
 
 
 def test_a_decision_is_bound_to_the_calls_that_are_expected() -> None:
-    def content(expected: tuple[str, ...] | None) -> str:
+    def content(expected: ExpectedTools | None) -> str:
         query = make_query("b01", {"a": 0.9}).model_copy(update={"expected_tools": expected})
         return make_analysis(queries=(query,)).judged.submissions[0].contents["b01"]
 
-    assert len({content(None), content(()), content(("add",)), content(("add", "get"))}) == 4
+    add, get = ("add",), ("get",)
+    different = [
+        *(ExpectedTools(steps=steps) for steps in ((), (add,), (add, get), (("add", "get"),))),
+        *(ExpectedTools(steps=(add, get), order="chain"), ExpectedTools(forbidden=get, states_calls=False)),
+    ]
+    assert len({content(None), *map(content, different)}) == 7
 
 
 @pytest.mark.parametrize("version", [None, 2, 3.0, "3", True])

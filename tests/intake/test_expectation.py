@@ -12,7 +12,7 @@ from bot.files.documents import Data
 from bot.files.snapshot import WorkingTree
 from bot.intake.agents.reading import read_specification
 from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.expectation import MAX_PREFIXES, Expectation, expected_tools, understand
+from bot.intake.expectation import MAX_PREFIXES, Expectation, ExpectedTools, expected_tools, understand
 from bot.intake.specification import Tool
 from bot.intake.tool_calls import ToolCall
 from tests.factories import REPOSITORY
@@ -393,6 +393,10 @@ def test_what_is_called_and_what_is_not_agree(expected: Any, turns: int) -> None
     assert not (found.no_tools and found.called)
 
 
+def names_of(found: ExpectedTools | None) -> tuple[str, ...] | None:
+    return None if found is None else found.names
+
+
 def make_tools(*names: str) -> tuple[Tool, ...]:
     return tuple(
         Tool(
@@ -452,7 +456,7 @@ def make_tools(*names: str) -> tuple[Tool, ...]:
 )
 def test_a_name_means_the_one_declared_tool_that_it_fits(called: str, names: list[str], meant: str | None) -> None:
     found = expected_tools({"expected_tools": [called]}, 1, make_tools(*names))
-    assert found == (None if meant is None else (meant,))
+    assert found == (None if meant is None else ExpectedTools(steps=((meant,),), different=1))
 
 
 @pytest.mark.parametrize(
@@ -466,19 +470,19 @@ def test_a_name_means_the_one_declared_tool_that_it_fits(called: str, names: lis
         ({"expected_tools": ["get", "other", "list", "get"]}, 1, ("get", "list", "get")),
         ({"expected_tools": ["GET", "tracker.get"]}, 1, ("get", "get")),
         ({"turns": [{"expected_tools": ["list"]}, {"expected_tools": ["list", "get"]}]}, 2, ("list", "list", "get")),
-        ({"graders": [{"type": "tool-calls", "config": {"disallowed": ["list"]}}]}, 1, None),
+        ({"graders": [{"type": "tool-calls", "config": {"disallowed": ["list"]}}]}, 1, ()),
         ({"constraints": {"expect_tools": ["get"], "reject_tools": ["list"]}}, 1, ("get",)),
     ],
 )
 def test_the_calls_that_an_eval_set_expects_of_declared_tools(
     expected: Any, turns: int, found: tuple[str, ...] | None
 ) -> None:
-    assert expected_tools(expected, turns, make_tools("list", "get")) == found
+    assert names_of(expected_tools(expected, turns, make_tools("list", "get"))) == found
 
 
 def test_an_agent_without_tools_calls_none_that_are_named() -> None:
     assert expected_tools({"expected_tools": ["list"]}, 1, ()) is None
-    assert expected_tools({"expected_tools": []}, 1, ()) == ()
+    assert expected_tools({"expected_tools": []}, 1, ()) == ExpectedTools()
 
 
 @pytest.mark.parametrize(
@@ -495,14 +499,14 @@ def test_an_agent_without_tools_calls_none_that_are_named() -> None:
 def test_without_a_word_on_tools_every_name_is_that_of_one_that_is_not_listed(
     expected: Any, found: tuple[str, ...] | None
 ) -> None:
-    assert expected_tools(expected, 1, None) == found
+    assert names_of(expected_tools(expected, 1, None)) == found
 
 
 @pytest.mark.untraced
 def test_many_names_are_told_apart_in_no_time() -> None:
     tools = make_tools(*(f"server-{number}.tool-{number}" for number in range(500)), "a." * 100_000)
     calls: list[Any] = [*(f"tool_{number}" for number in range(30_000)), "b." * 500_000]
-    assert expected_tools({"expected_tools": calls}, 1, tools) == tuple(
+    assert names_of(expected_tools({"expected_tools": calls}, 1, tools)) == tuple(
         f"server-{number}.tool-{number}" for number in range(500)
     )
 
@@ -511,7 +515,7 @@ def test_the_calls_of_the_examples_are_understood() -> None:
     folder = WorkingTree(REPOSITORY / "examples" / "customers" / "northwind-tracker" / "tracker")
     tools = read_specification(folder, make_limits()).tools or ()
     (eval_set,) = read_eval_sets(folder, make_limits())
-    found = {query.id: expected_tools(query.expected, len(query.turns), tools) for query in eval_set.queries}
+    found = {query.id: names_of(expected_tools(query.expected, len(query.turns), tools)) for query in eval_set.queries}
     assert {name: calls for name, calls in found.items() if calls is not None} == {
         **dict.fromkeys(("q01", "q04", "q05", "q06", "q14", "q16"), ("listIssues",)),
         **dict.fromkeys(("q10", "q13", "q15"), ("createIssue",)),
@@ -529,7 +533,7 @@ NAMES = st.text(alphabet="abAB._-/:*", max_size=8)
 
 @given(called=st.lists(NAMES, max_size=5), declared=st.lists(NAMES, max_size=5))
 def test_only_declared_names_come_out_and_exact_ones_always(called: list[Data], declared: list[str]) -> None:
-    found = expected_tools({"expected_tools": called}, 1, make_tools(*declared))
+    found = names_of(expected_tools({"expected_tools": called}, 1, make_tools(*declared)))
     assert set(found or ()) <= set(declared)
     exact = Counter(name for name in called if name in declared and name not in ("", "-", "*"))
     assert exact <= Counter(found or ())

@@ -20,6 +20,7 @@ from bot.classifier.model import (
     Findings,
     Judgement,
     Path,
+    StatedCalls,
     Unfamiliar,
     tools_digest,
 )
@@ -76,6 +77,10 @@ def classifications(draw: st.DrawFn) -> Classification:
         likeliest=st.lists(DIGESTS, max_size=2).map(tuple),
         probability=SCORES,
     )
+    names = frozenset(draw(st.lists(st.sampled_from(sorted(judgements)), max_size=2)) if judgements else ())
+    stated = st.builds(
+        StatedCalls, probability=st.none() | SCORES, different=st.integers(0, 9), capabilities=st.just(names)
+    )
     return Classification(
         judgements=judgements,
         off_taxonomy=tuple(draw(st.lists(NAMES, unique=True, max_size=2))),
@@ -84,6 +89,7 @@ def classifications(draw: st.DrawFn) -> Classification:
         basis=draw(st.sampled_from([None, *BASES])),
         unfamiliar=draw(st.sampled_from([None, *get_args(Unfamiliar)])),
         contradiction=draw(st.none() | contradictions),
+        stated=draw(st.none() | stated),
         findings=draw(st.dictionaries(DIGESTS, FINDINGS, max_size=2)),
     )
 
@@ -226,6 +232,8 @@ ANSWERED = {"answers": "C", "scores": "AMqaOw=="}
         {"contradiction": {"expected": [1], "probability": 0.5}},
         {"contradiction": {"likeliest": [-1], "probability": 0.5}},
         {"contradiction": {"probability": 1.5}},
+        {"stated": {"different": 1, "capabilities": [2]}},
+        {"stated": {"different": -1}},
         {"findings": {KEY: {**ANSWERED, "answers": "CC"}}},
         {"findings": {KEY: {**ANSWERED, "answers": "-"}}},
         {"findings": {KEY: {**ANSWERED, "calls": [{"asked": KEY, "probability": 1.0, "steps": [[[1, 1.0]]]}]}}},

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.classifier.model import Classification, Findings, Identity, Sample, agree
+from bot.intake.expectation import ExpectedTools
 from bot.ledger.keys import classification_key, content_key, under
 from bot.text.digests import digest
 
+ADD = ExpectedTools(steps=(("add",),))
 IDENTITY = Identity(backend="embedded", model="m", prompt="p", samples=5)
 
 
@@ -27,12 +30,14 @@ def key(**changes: Any) -> str:
 def test_a_classification_depends_on_what_is_expected_and_attached() -> None:
     keys = [
         key(),
-        key(expected=()),
-        key(expected=("add",)),
-        key(expected=("add", "get")),
+        key(expected=ExpectedTools()),
+        key(expected=ADD),
+        key(expected=replace(ADD, order=None)),
+        key(expected=replace(ADD, different=1)),
+        key(expected=replace(ADD, steps=(("add",), ("get",)))),
         key(attachments=("add",)),
         key(attachments=("image",)),
-        key(attachments=("image",), expected=("add",)),
+        key(attachments=("image",), expected=ADD),
     ]
     assert len(set(keys)) == len(keys)
 
@@ -44,8 +49,10 @@ def test_without_them_what_is_known_by_its_former_key_still_counts(more: dict[st
 
 def test_a_decision_is_bound_to_text_agent_and_expected_calls() -> None:
     assert content_key(["A  text"], "s") == content_key(["a text"], "s", None) == digest([["a text"], "s"])
-    keys = {content_key(["a text"], "s", expected) for expected in (None, (), ("add",), ("get",))}
-    assert len(keys) == 4
+    assert content_key(["a text"], "s", ADD) == digest([["a text"], "s", ["add"]])
+    others = (ExpectedTools(), ADD, replace(ADD, steps=(("add", "get"),)), replace(ADD, forbidden=("get",)))
+    chain = replace(ADD, order="chain")
+    assert len({content_key(["a text"], "s", expected) for expected in (None, *others, chain)}) == 6
 
 
 def test_answers_to_earlier_questions_count_for_their_present_form() -> None:

@@ -46,7 +46,13 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         arbitrated=frozenset({"c"}),
     )
     scored = rate(
-        "q", ("first", "second"), classification, make_taxonomy("a", "b", "c", "d"), "acme", personal={"card": 2}
+        "q",
+        ("first", "second"),
+        classification,
+        make_taxonomy("a", "b", "c", "d"),
+        "acme",
+        personal={"card": 2},
+        doubted=frozenset({"a", "b"}),
     )
     assert scored == ScoredQuery(
         id="q",
@@ -55,6 +61,7 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         customer="acme",
         arbitrated=frozenset({"c"}),
         personal={"card": 2},
+        doubted=frozenset({"a"}),
     )
     assert set(scored.scores) == classification.signature
 

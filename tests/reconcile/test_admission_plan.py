@@ -12,6 +12,7 @@ from bot.classifier.language_model.abilities import BEST, KeptAbilities
 from bot.curator.store import RegressionSet
 from bot.github.decisions import Ended, RecordedCorrections
 from bot.github.models import PushCommits, React, WriteLedger
+from bot.intake.expectation import ExpectedTools
 from bot.intake.query import Setup
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
@@ -113,7 +114,7 @@ def test_what_nobody_saw_needs_a_person_first_and_enters_once_accepted() -> None
 )
 def test_what_replaced_a_seen_query_under_its_name_needs_a_person(change: dict[str, Any]) -> None:
     world = after(NEW).seen()
-    stated = {"expected_tools": ("erase",)} if "expected" in change else {}
+    stated = {"expected_tools": ExpectedTools(steps=(("erase",),))} if "expected" in change else {}
     world.queries = (reworded(NEW, **change).model_copy(update=stated),)
     world.run()
     assert world.messages == []

@@ -189,6 +189,16 @@ CASES: list[tuple[Taxonomy, ChangeKind, tuple[str, ...], VersionStep, str]] = [
         VersionStep.MINOR,
         "a: it is now the ordinary case of its group (base).",
     ),
+    *(
+        (
+            having(a={key: value}),
+            ChangeKind.EXPECTED_CALLS,
+            ("a",),
+            VersionStep.MINOR,
+            "a: the number and order of expected calls decide otherwise (expected_calls, chained).",
+        )
+        for key, value in (("expected_calls", "several"), ("chained", True))
+    ),
     (
         having(b={"was": "gone"}),
         ChangeKind.DECLARATION,

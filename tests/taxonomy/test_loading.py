@@ -154,6 +154,8 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
             decided(3, "tool", when="auth == 'api-key'"),
             add_capability(spec("turns", "tools", source="structure", when="user_turns > `1`", requires=None)),
             in_capability(5, when="contains(knowledge, 'files')"),
+            in_capabilities(4, 5, expected_calls="several"),
+            in_capability(4, chained=True),
         ),
     )
 
@@ -180,6 +182,19 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
             "needs two members or more, this one has 0",
         ),
         (in_group(3, constraint="exactly-two"), "constraint: exactly-two", "must be 'any' or 'exactly-one'"),
+        # Expected calls.
+        (
+            in_capability(2, expected_calls="several"),
+            "expected_calls: several",
+            "is for capabilities that are inferred where an eval set states no calls",
+        ),
+        (in_capability(0, expected_calls="many"), "expected_calls: many", "must be 'several'"),
+        (in_capability(0, chained=True), "chained: true", "is for capabilities with `expected_calls: several`"),
+        (
+            in_capabilities(4, 5, expected_calls="several", chained=True),
+            "chained: true",
+            "is chained already, and a chain of expected calls decides for one capability",
+        ),
         # Requirements.
         (
             in_capability(2, requires="cals"),
