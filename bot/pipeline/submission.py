@@ -31,9 +31,10 @@ Value = TypeVar("Value")
 class Submission:
     """The queries of one agent of one customer; ``problems`` are unreadable rows.
 
-    ``notes`` are the readers' remarks on the agent.  Queries are named by the ids of their eval set, after ``prefix``
-    if several submissions are judged as one.  ``tools`` are the names of those that the agent declares (``None``: no
-    declaration).  ``moved_from`` are the customer and agent of this folder before it was renamed, if it was.
+    ``notes`` are the readers' remarks on the agent and on what is expected of its tools.  Queries are named by the ids
+    of their eval set, after ``prefix`` if several submissions are judged as one.  ``tools`` are the names of those that
+    the agent declares (``None``: no declaration).  ``moved_from`` are the customer and agent of this folder before it
+    was renamed, if it was.
     """
 
     customer: Annotated[str, Field(min_length=1)]
@@ -92,6 +93,7 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
     # Imported here: most runs after a merge read no eval set, and the readers are slow to load.
     from bot.intake.agents.reading import read_specification
     from bot.intake.eval_sets.folder import read_eval_sets
+    from bot.intake.expectation_remarks import expectation_remarks
 
     problems = faults_of_names(customer, agent, folder)
     problems += [
@@ -105,13 +107,14 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
     if specification is None or eval_sets is None or problems:
         rows = () if eval_sets is None else eval_sets
         raise InputError(_each_once([*problems, *(problem for eval_set in rows for problem in eval_set.problems)]))
+    queries = tuple(query for eval_set in eval_sets for query in eval_set.queries)
     submission = Submission(
         customer=customer,
         agent=agent,
         folder=folder,
-        queries=tuple(query for eval_set in eval_sets for query in eval_set.queries),
+        queries=queries,
         problems=tuple(problem for eval_set in eval_sets for problem in eval_set.problems),
-        notes=specification.notes,
+        notes=(*specification.notes, *expectation_remarks(queries, specification)),
         tools=None if specification.tools is None else tuple(tool.name for tool in specification.tools),
     )
     return Package(submission=submission, specification=specification)

@@ -1,0 +1,144 @@
+"""Remarks on expected calls that were not understood, or that name tools which the agent does not declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from bot.errors import Problem
+from bot.files.documents import Data
+from bot.intake.eval_sets.table import plain_key
+from bot.intake.expectation import tool_names, understand
+from bot.intake.expectation_keys import is_record
+from bot.intake.query import Query
+from bot.intake.specification import UNLISTED, Specification
+from bot.intake.tool_calls import decoded, is_distinctive
+from bot.intake.tool_statements import AGENT, ELSEWHERE, TOOLS_OF_ANSWERS
+from bot.text.did_you_mean import did_you_mean
+
+SHOWN: Final = 10
+"""Remarks of one kind that are made; the rest is a number."""
+_DEEPEST: Final = 8
+_LONGEST: Final = 20_000
+_TOKEN: Final = re.compile(r"\w[\w./:-]*")
+_UNREAD: Final = frozenset({*map(plain_key, AGENT), *TOOLS_OF_ANSWERS, "tools", "functions"} - {"expectedactions"})
+"""Keys of the record of a run, or of the tools that there are."""
+_DEFINES: Final = frozenset({"description", "parameters", "inputschema"})
+"""Keys of the definition of a tool."""
+
+
+@dataclass(slots=True)
+class _Remark:
+    """What is remarked on: the ``first`` query, the names of all, and the tools that they name."""
+
+    first: Query
+    queries: dict[str, None] = field(default_factory=dict)
+    tools: dict[str, None] = field(default_factory=dict)
+
+
+_Remarks: TypeAlias = dict[tuple[str, str], _Remark]
+"""File and key, or file and tool → the remark."""
+
+
+def expectation_remarks(queries: Iterable[Query], specification: Specification) -> tuple[Problem, ...]:
+    """Remarks on what the eval sets of ``queries`` expect of the tools in ``specification``.
+
+    One for each key of a file under which a declared tool is named and was not understood, and one for each tool that
+    is expected and not declared; nothing if the specification does not say which tools there are.
+    """
+    if specification.tools is None:
+        return ()
+    names = tool_names(tuple(tool.name for tool in specification.tools))
+    declared = frozenset(tool.name for tool in specification.tools) - {UNLISTED}
+    unread: _Remarks = {}
+    undeclared: _Remarks = {}
+    for query in queries:
+        found = understand(query.expected, len(query.turns), names.is_declared)
+        stated = dict.fromkeys(name for call in found.tool_calls for name in call.names)
+        understood = {names.meant_by(name) for name in stated}
+        for name in stated:
+            if names.meant_by(name) is None:
+                _add(undeclared, query, name, name)
+        if not found.no_tools:
+            for path, name in dict.fromkeys(_named(query.expected, declared)):
+                if name not in understood:
+                    _add(unread, query, path, name)
+    return (
+        *_listed(unread, _unread_problem),
+        *_listed(undeclared, lambda remark, name: _undeclared_problem(remark, name, declared)),
+    )
+
+
+def _add(remarks: _Remarks, query: Query, about: str, tool: str) -> None:
+    remark = remarks.setdefault((query.file, about), _Remark(query))
+    remark.queries[query.id] = None
+    remark.tools[tool] = None
+
+
+def _listed(remarks: _Remarks, problem: Callable[[_Remark, str], Problem]) -> Iterator[Problem]:
+    shown = list(remarks.items())
+    for (_, about), remark in shown[:SHOWN]:
+        yield problem(remark, about)
+    if len(shown) > SHOWN:
+        first = shown[SHOWN][1].first
+        message = f"{len(shown) - SHOWN} more remarks on expected tool calls are not shown"
+        yield Problem(first.file, first.line, message, "correct the others first")
+
+
+def _where(remark: _Remark) -> str:
+    others = len(remark.queries) - 1
+    return f"{remark.first.id} and {others} more" if others else remark.first.id
+
+
+def _unread_problem(remark: _Remark, path: str) -> Problem:
+    tools = ", ".join(list(remark.tools)[:SHOWN])
+    message = f"{_where(remark)}: {path} names {tools}, and is not understood as a statement about tool calls"
+    fix = "list the calls under `expected_tools`, or under `forbidden_tools` those that must not be made"
+    return Problem(remark.first.file, remark.first.line, message, fix)
+
+
+def _undeclared_problem(remark: _Remark, name: str, declared: Collection[str]) -> Problem:
+    near = did_you_mean(name, declared)
+    message = f"{_where(remark)}: the agent does not declare the expected tool {name!r}, which is ignored{near}"
+    fix = "write the name as the agent declares it, or declare the tool"
+    return Problem(remark.first.file, remark.first.line, message, fix)
+
+
+def _named(value: Data, declared: Collection[str], path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, str]]:
+    """Each place in ``value`` where one of the ``declared`` tools is named outside records of runs, and its name."""
+    found = decoded(value)
+    if isinstance(found, str):
+        yield from ((path, name) for name in _tools_in(found, declared))
+    elif depth and isinstance(found, list):
+        for item in found:
+            yield from _named(item, declared, path, depth - 1)
+    elif depth and isinstance(found, dict) and not _is_other(found):
+        for key, inner in found.items():
+            below = f"{path}.{key}" if path else key
+            if key in declared:
+                yield below, key
+            if key == "turns" or not (_is_apart(key) or is_record(key)):
+                yield from _named(inner, declared, below, depth - 1)
+
+
+def _is_apart(key: str) -> bool:
+    return plain_key(key) in _UNREAD | ELSEWHERE
+
+
+def _is_other(held: Mapping[str, Data]) -> bool:
+    """Whether ``held`` is a message of a conversation, or the definition of a tool."""
+    keys = {plain_key(key) for key in held}
+    return "role" in keys or ("name" in keys and bool(keys & _DEFINES) and "arguments" not in keys)
+
+
+def _tools_in(text: str, declared: Collection[str]) -> Iterator[str]:
+    """The ``declared`` tools that ``text`` names; ordinary words only if they are all of it."""
+    if text.strip() in declared:
+        yield text.strip()
+        return
+    for token in _TOKEN.findall(text[:_LONGEST]):
+        name = token.rstrip("./:-")
+        if name in declared and is_distinctive(name):
+            yield name
