@@ -130,7 +130,8 @@ def _per_turn(
     held: Mapping[str, Data], turns: int, is_tool: IsTool
 ) -> tuple[list[str | None], list[list[ToolStatement]]]:
     """The answers and the tool statements for each turn in ``held``; no answers if it does not list turns."""
-    listed = as_list(decoded(held.get("turns")))
+    # ADK lists the turns of a conversation.
+    listed = as_list(decoded(held.get("turns"))) or as_list(decoded(held.get("conversation")))
     if len(listed) == turns and not any("role" in as_mapping(item) for item in listed):
         answers = [
             answer_of(as_mapping(item)) or (None if isinstance(item, dict) else text_of(item)) for item in listed

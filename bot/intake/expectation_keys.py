@@ -29,9 +29,26 @@ _CLAIM: Final = frozenset(
     {
         *("expect", "expects", "expected", "expecting", "expectation", "expectations", "reference", "references"),
         *("golden", "gold", "ideal", "correct", "desired", "truth", "target", "assert", "assertion", "assertions"),
+        *("wanted", "intended", "optimal", "oracle", "gt"),
     }
 )
-_DEMAND: Final = frozenset({"require", "requires", "required", "requirement", "requirements", "must", "should"})
+_DEMAND: Final = frozenset(
+    {
+        *(
+            "require",
+            "requires",
+            "required",
+            "requirement",
+            "requirements",
+            "must",
+            "should",
+            "need",
+            "needs",
+            "needed",
+        ),
+        "mandatory",
+    }
+)
 _TOOL: Final = frozenset(
     {
         *("tool", "tools", "call", "calls", "called", "function", "functions", "action", "actions"),
@@ -55,7 +72,7 @@ _FORBIDDEN: Final = frozenset(
         *("avoid", "avoided", "banned", "deny", "denied", "reject", "rejected", "excluded"),
     }
 )
-_NOT: Final = frozenset({"not", "never"})
+_NOT: Final = frozenset({"not", "never", "none"})
 _IMPERATIVE: Final = frozenset({"call", "use", "invoke"})
 """With *not* they forbid; *not called* may be what an agent did."""
 _ANY: Final = frozenset({"any", "either", "alternatives", "acceptable", "one"})
@@ -143,7 +160,7 @@ def group_role(key: str) -> Role | None:
         return None
     if is_alternative(key):
         return Role(alternatives=True)
-    return Role() if own & _GROUP else None
+    return Role(is_claim=not own & _DEMAND) if own & _GROUP else None
 
 
 def is_negative(kind: str) -> bool:

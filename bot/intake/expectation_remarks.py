@@ -23,8 +23,10 @@ SHOWN: Final = 10
 _DEEPEST: Final = 8
 _LONGEST: Final = 20_000
 _TOKEN: Final = re.compile(r"\w[\w./:-]*")
-_UNREAD: Final = frozenset({*map(plain_key, AGENT), *TOOLS_OF_ANSWERS, "tools", "functions"} - {"expectedactions"})
-"""Keys of the record of a run, or of the tools that there are."""
+_RECORDS: Final = frozenset({*map(plain_key, AGENT), *TOOLS_OF_ANSWERS} - {"expectedactions"})
+"""Keys of the record of a run, at the top."""
+_AVAILABLE: Final = frozenset({"tools", "functions", "intermediatedata"}) | ELSEWHERE
+"""Keys of the tools that there are, and of what is read elsewhere."""
 _DEFINES: Final = frozenset({"description", "parameters", "inputschema"})
 """Keys of the definition of a tool."""
 
@@ -119,12 +121,9 @@ def _named(value: Data, declared: Collection[str], path: str = "", depth: int = 
             below = f"{path}.{key}" if path else key
             if key in declared:
                 yield below, key
-            if key == "turns" or not (_is_apart(key) or is_record(key)):
+            apart = plain_key(key) in _AVAILABLE | (frozenset() if path else _RECORDS)
+            if key == "turns" or not (apart or is_record(key)):
                 yield from _named(inner, declared, below, depth - 1)
-
-
-def _is_apart(key: str) -> bool:
-    return plain_key(key) in _UNREAD | ELSEWHERE
 
 
 def _is_other(held: Mapping[str, Data]) -> bool:

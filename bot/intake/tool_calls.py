@@ -94,27 +94,43 @@ def repeated(statements: Iterable[ToolStatement]) -> tuple[ToolCall, ...]:
     return tuple(found)
 
 
-def stated(value: Data, role: Role, is_tool: IsTool, turns: int = 1, *, empty: bool = False) -> ToolStatement:
+_GROUPS: Final = 4
+"""Maximum depth of groups in a value."""
+
+
+def stated(
+    value: Data, role: Role, is_tool: IsTool, turns: int = 1, *, empty: bool = False, depth: int = _GROUPS
+) -> ToolStatement:
     """The statement in ``value`` under a key of this ``role``, for a query of so many ``turns``.
 
-    With ``empty``, an empty list means that no tool is called; words that say so always do.
+    With ``empty``, an empty list means that no tool is called; words that say so always do.  ``depth`` is that to which
+    groups are read.
     """
     found = decoded(value)
     if role.alternatives:
-        calls = stated(found, replace(role, alternatives=False), is_tool).calls
+        calls = stated(found, replace(role, alternatives=False), is_tool, depth=depth).calls
         return ToolStatement(_alternatives(calls))
+    if (role.unwanted and (found is True or found in _EVERY)) or (role.is_claim and found is False):
+        return ToolStatement(none=True)
     if isinstance(found, str):
         return _stated_in_text(found, role)
     items = as_list(found) or ([found] if isinstance(found, dict) else [])
     if _is_pair(items):
         return ToolStatement(tuple(_pair(items, role)))
     if items and len(items) == turns and all(isinstance(item, list) for item in items):
-        by_turn = tuple(stated(item, role, is_tool).calls for item in items)
+        by_turn = tuple(stated(item, role, is_tool, 0, depth=depth).calls for item in items)
         return ToolStatement(tuple(call for calls in by_turn for call in calls), by_turn=by_turn)
-    calls = tuple(call for item in items for call in calls_in(item, is_tool, role))
+    calls = tuple(call for item in items for call in calls_in(item, is_tool, role, depth))
     said = [item.strip() for item in items if isinstance(item, str)]
-    none = not calls and not role.unwanted and ((empty and found == []) or any(map(_NO_CALL.fullmatch, said)))
+    is_empty = found == [] or (isinstance(found, dict) and any(map(_is_empty, found.items())))
+    none = not calls and not role.unwanted and ((empty and is_empty) or any(map(_NO_CALL.fullmatch, said)))
     return ToolStatement(calls, none)
+
+
+def _is_empty(item: tuple[str, Data]) -> bool:
+    """Whether a key with its value states an empty list of calls: ``tool_names: []``."""
+    role = group_role(item[0])
+    return role is not None and role.is_claim and item[1] == []
 
 
 _NO_CALL: Final = re.compile(r"none|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE)
@@ -123,6 +139,8 @@ _NO_NAME: Final = re.compile(r"|-|null|n/a|true|false|-?\d+(?:\.\d+)?(?:e[+-]?\d
 """Ways to leave a cell empty, and single values, which say nothing."""
 _SEPARATORS: Final = re.compile(r"\s*(?:[|;,\n]|->|=>|→)\s*|\s+(?:then|and)\s+")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+", re.MULTILINE)
+_EVERY: Final[tuple[Data, ...]] = ("*", ["*"])
+"""Values by which every call is forbidden."""
 _AROUND: Final = " \t\r\n\"'`"
 _OR: Final = re.compile(r"\s+or\s+", re.IGNORECASE)
 
@@ -199,7 +217,7 @@ _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
 _TIMES: Final = frozenset({"max", "maxcalls", "times", "count"})
 
 
-def calls_in(item: Data, is_tool: IsTool, role: Role) -> Iterator[ToolCall]:
+def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> Iterator[ToolCall]:
     """The calls in an ``item`` of a list: a name, call syntax, an object with a name, or a group of such items."""
     if isinstance(item, str):
         calls = call_syntax(item)
@@ -224,17 +242,17 @@ def calls_in(item: Data, is_tool: IsTool, role: Role) -> Iterator[ToolCall]:
         arguments = next((value for key, value in inner.items() if plain_key(key) in _ARGUMENTS), None)
         never = any(value == 0 and value is not False for key, value in held.items() if plain_key(key) in _TIMES)
         yield ToolCall(name, arguments, role.unwanted or never)
-    else:
-        yield from _group(held, is_tool, role)
+    elif depth:
+        yield from _group(held, is_tool, role, depth - 1)
 
 
-def _group(held: Mapping[str, Data], is_tool: IsTool, role: Role) -> Iterator[ToolCall]:
+def _group(held: Mapping[str, Data], is_tool: IsTool, role: Role, depth: int) -> Iterator[ToolCall]:
     """The calls in a mapping that is none itself: lists under keys such as ``any_of``, or arguments by tool."""
     roles = {key: inner for key in held if (inner := group_role(key)) is not None}
     if roles:
         for key, inner in roles.items():
             both = Role(unwanted=role.unwanted or inner.unwanted, alternatives=inner.alternatives)
-            yield from stated(held[key], both, is_tool).calls
+            yield from stated(held[key], both, is_tool, depth=depth).calls
         return
     # Without declared tools a single key with a mapping may be a name with its arguments, as in BFCL.
     is_single = len(held) == 1 and all(isinstance(each, dict) for each in held.values())
@@ -249,20 +267,16 @@ def _group(held: Mapping[str, Data], is_tool: IsTool, role: Role) -> Iterator[To
 
 
 def named_tools(value: Data, is_tool: IsTool) -> bool:
-    """Whether an expected answer, ``value``, is nothing but declared tools: names that are no words, or arguments by
-    tool.
-    """
+    """Whether an expected answer, ``value``, is nothing but calls of declared tools whose names are no mere words."""
     found = decoded(value)
     items = found if isinstance(found, list) else [found]
-    return bool(items) and all(
-        is_tool(item) and is_distinctive(item)
-        if isinstance(item, str)
-        else isinstance(item, dict)
-        and len(item) == 1
-        and all(map(is_tool, item))
-        and isinstance(next(iter(item.values())), dict)
-        for item in items
-    )
+    for item in items:
+        calls = _stated_in_text(item, Role()).calls if isinstance(item, str) else tuple(calls_in(item, is_tool, Role()))
+        names = [name for call in calls for name in call.names]
+        is_bare = isinstance(item, str) and not call_syntax(item)
+        if not names or not all(is_tool(name) and (is_distinctive(name) or not is_bare) for name in names):
+            return False
+    return bool(items)
 
 
 def is_distinctive(name: str) -> bool:
@@ -360,15 +374,20 @@ def _literal(text: str) -> Data:
     return value
 
 
+_FLAGS: Final[Mapping[str, Data]] = {"true": True, "false": False, "null": None}
 _ENCODED: Final = 3
 """Maximum number of times that a value may be JSON in a string."""
 
 
 def decoded(value: Data) -> Any:
-    """The value of JSON in a text, as in tables; else ``value`` itself."""
+    """The value of JSON in a text, as in tables, or of a word such as TRUE; else ``value`` itself."""
     found = value
     for _ in range(_ENCODED):
-        if not isinstance(found, str) or not _may_be_json(found):
+        if not isinstance(found, str):
+            return found
+        if (word := found.strip().casefold()) in _FLAGS:
+            return _FLAGS[word]
+        if not _may_be_json(found):
             return found
         try:
             found = json.loads(found, parse_constant=_refuse)

@@ -60,6 +60,8 @@ AGENT: Final = ("actions", "expected_actions", "tool_calls", "tool_definitions")
 
 _TOOLS: Final = "tools"
 """The key of expected tools, or of the available ones: an empty list under it says nothing."""
+_TURN_OF_ADK: Final = "intermediatedata"
+"""The key of the calls that a turn of an ADK eval set expects."""
 _RECORDED: Final = frozenset({"answer", "messages", "output", "outputs"})
 """Keys of answers that are often recorded, with an empty list if the run called nothing."""
 _RECORDS: Final = frozenset(
@@ -91,6 +93,8 @@ def tool_statements(held: Mapping[str, Data], is_tool: IsTool = no_tool, turns: 
             yield stated(value, role, is_tool, turns, empty=role.is_claim and claims)
         elif name == _TOOLS or (name == "groundtruth" and names_tools(value, held)):
             yield stated(value, Role(), is_tool, turns)
+        elif name == _TURN_OF_ADK:
+            yield stated(as_mapping(value).get("tool_uses"), Role(), is_tool, empty=True)
         elif name in TOOLS_OF_ANSWERS:
             if states_calls(held):
                 yield stated(value, Role(), is_tool, turns, empty=names <= {*ANSWERS, *TOOLS_OF_ANSWERS, *_REMARKS})

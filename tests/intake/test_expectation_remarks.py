@@ -46,6 +46,7 @@ def remarks(*expected: Any, tools: tuple[Tool, ...] | None = TOOLS) -> list[str]
         ({"turns": [{"steps": ["book_slip"]}]}, "turns.steps", "book_slip"),
         ({"expected_tools": ["find_slip"], "then": "book_slip"}, "then", "book_slip"),
         ({"note": "book_slip(id=4) or so"}, "note", "book_slip"),
+        ({"solution": {"tool_calls": [{"id": "1", "name": "book_slip"}]}}, "solution.tool_calls.name", "book_slip"),
     ],
 )
 def test_a_declared_tool_in_a_value_that_was_not_understood_is_remarked_on(

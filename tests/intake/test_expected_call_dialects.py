@@ -89,6 +89,14 @@ ONE: dict[str, Any] = {
     "an expected answer": {"expected": BOOK},
     "a reference": {"reference": [BOOK]},
     "an ideal answer": {"ideal": BOOK},
+    "an answer in quotes": {"expected": json.dumps(BOOK)},
+    "a call as an answer": {"expected": {"name": BOOK, "arguments": ARGS}},
+    "calls as an answer": {"ideal": [{"type": "function", "function": {"name": BOOK, "arguments": "{}"}}]},
+    "an answer in a cell": {"expected": json.dumps([{"tool_name": BOOK, "tool_input": ARGS}])},
+    "needed": {"needs_tools": BOOK},
+    "numbered columns": {"expected_tool_1": BOOK, "expected_tool_2": ""},
+    "steps of an expectation": {"expected_steps": [{"tool": BOOK}]},
+    "a turn of ADK": {"conversation": [{"intermediate_data": {"tool_uses": [{"name": BOOK, "args": ARGS}]}}]},
 }
 
 
@@ -113,6 +121,7 @@ def test_a_call_is_read_in_any_dialect(expected: Any) -> None:
         pytest.param(
             {"expected_tools": [BOOK], "required_tools": [FIND, BOOK]}, [BOOK, FIND], id="two keys, each once"
         ),
+        pytest.param({"expected": f"{FIND} → {BOOK}"}, [FIND, BOOK], id="an answer that names calls"),
         pytest.param({"expected_tools": [BOOK, "think"]}, [BOOK], id="an undeclared one is ignored"),
     ],
 )
@@ -171,8 +180,18 @@ def test_forbidden_tools_state_no_call(expected: Any) -> None:
             for key in ("expected_tool_use", "expectedToolCalls", "reference_trajectory", "golden_tools")
         ),
         ({"expectations": {"tool_calls": []}}, True),
+        ({"conversation": [{"intermediate_data": {"tool_uses": []}}]}, True),
+        ({"expected_tool_call": False}, True),
+        ({"expected_tool_call": "FALSE"}, True),
+        ({"should_not_call_tools": True}, True),
+        ({"must_not_call": ["*"]}, True),
+        ({"expected_tools": {"none_of": ["*"]}}, False),
+        ({"requires_tool": False}, False),
+        ({"expected_tool_call": True}, False),
         ({"expected_tool_use": "[]"}, True),
-        ({"expected_trajectory": {"tool_names": []}}, False),
+        ({"expected_trajectory": {"tool_names": []}}, True),
+        ({"expected_trajectory": {"required": []}}, False),
+        ({"must_not_call": 1}, False),
         # An empty demand demands nothing.
         *(({key: []}, False) for key in ("required_tools", "must_call", "forbidden_tools", "should_use")),
         ({"tools": {"required": []}}, False),
