@@ -335,10 +335,11 @@ def _is_chain(calls: Sequence[_Step]) -> bool:
 def stated_calls(expected: Data, turns: int) -> tuple[str, ...] | None:
     """The names of the expected calls of a query of so many ``turns``, as in ``expected``, declared or not.
 
-    ``()``: it says explicitly that no tool is called.  ``None``: it does not say.
+    Alternatives are several names.  ``()``: it says explicitly that no tool is called.  ``None``: it does not say.
     """
     expectation = understand(expected, turns)
-    return expectation.called or (() if expectation.no_tools else None)
+    names = tuple(name for call in expectation.calls for name in call.names)
+    return names or (() if expectation.no_tools else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -375,24 +375,20 @@ def _literal(text: str) -> Data:
 
 
 _FLAGS: Final[Mapping[str, Data]] = {"true": True, "false": False, "null": None}
-_ENCODED: Final = 3
-"""Maximum number of times that a value may be JSON in a string."""
 
 
 def decoded(value: Data) -> Any:
     """The value of JSON in a text, as in tables, or of a word such as TRUE; else ``value`` itself."""
     found = value
-    for _ in range(_ENCODED):
-        if not isinstance(found, str):
-            return found
+    while isinstance(found, str):
         if (word := found.strip().casefold()) in _FLAGS:
             return _FLAGS[word]
         if not _may_be_json(found):
-            return found
+            break
         try:
             found = json.loads(found, parse_constant=_refuse)
         except (ValueError, RecursionError):
-            return found
+            break
     return found
 
 

@@ -73,7 +73,7 @@ ONE: dict[str, Any] = {
     "arguments by tool": {"expected_tools": {BOOK: ARGS}},
     "whether": {"expected_tools": {BOOK: True}},
     "JSON in a cell": {"expected_tools": json.dumps([{"name": BOOK, "args": ARGS}])},
-    "JSON of JSON": {"expected_tools": json.dumps(json.dumps([BOOK]))},
+    "JSON of JSON": {"expected_tools": json.dumps(json.dumps(json.dumps([BOOK])))},
     "a quoted name": {"expected_tools": f'"{BOOK}"'},
     "a bullet": {"expected_tools": f"- {BOOK}"},
     "a number": {"expected_tools": f"1. {BOOK}"},
@@ -232,6 +232,8 @@ RECORDS: dict[str, Any] = {
     "an ordinary word": {"expected": "cancel"},
     "some calls": {"notes": [f"{BOOK}(id=4)", "and so on"]},
     "unfinished": {"notes": f"{BOOK}(id=4"},
+    "arguments alone": {"expected_tools": [{"arguments": {"id": 4}}]},
+    "a whole table as a key": {"expected tools of this table" * 10: BOOK},
     "of the file": {"eval_set": {"expected_tools": [BOOK]}},
 }
 
@@ -315,6 +317,14 @@ def test_an_argument_may_refer_to_an_earlier_call(value: Any) -> None:
 
 @pytest.mark.parametrize("value", NO_REFERENCES, ids=str)
 def test_other_arguments_refer_to_nothing(value: Any) -> None:
+    calls = [{"name": FIND}, {"name": BOOK, "args": {"id": value}}]
+    assert found({"expected_calls": calls}).order == "several"  # type: ignore[union-attr]
+
+
+def test_what_is_far_down_in_arguments_refers_to_nothing() -> None:
+    value: Any = "{{find_slip.id}}"
+    for _ in range(40):
+        value = [value]
     calls = [{"name": FIND}, {"name": BOOK, "args": {"id": value}}]
     assert found({"expected_calls": calls}).order == "several"  # type: ignore[union-attr]
 
