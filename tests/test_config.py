@@ -119,9 +119,11 @@ def line_of(text: str, start: str) -> int:
 
 
 # These came later than the other options.
-NEWER = (("options", "recency"), ("options", "unpin_flapping"), ("options", "flakiness"))
+NEWER = tuple(("options", name) for name in ("doubted_below", "recency", "unpin_flapping", "flakiness"))
 REQUIRED = [path for path in keys(DATA) if path[0] in ("ceiling", "knobs", "options") and path not in NEWER]
-OPTIONAL = [path for path in keys(DATA) if path not in REQUIRED]
+FORMER = {("options", "doubted_below"): None}
+"""Options that a file may leave out for their former behaviour, which is not the shipped one."""
+OPTIONAL = [path for path in keys(DATA) if path not in REQUIRED and path not in FORMER]
 
 
 @pytest.mark.parametrize("path", REQUIRED, ids=".".join)
@@ -141,6 +143,11 @@ def test_the_schema_requires_the_same() -> None:
 def test_a_file_of_required_keys_alone_decides_as_the_shipped_one(tmp_path: Path) -> None:
     required = {name: DATA[name] for name in ("ceiling", "knobs", "options")}
     assert repr(load(tmp_path, yaml.safe_dump(required))) == repr(SHIPPED)
+
+
+def test_an_option_that_is_left_out_keeps_its_former_behaviour(tmp_path: Path) -> None:
+    for (section, name), former in FORMER.items():
+        assert getattr(getattr(load(tmp_path, yaml.safe_dump(remaining({(section, name)}))), section), name) == former
 
 
 @given(st.sets(st.sampled_from(OPTIONAL)))
@@ -498,6 +505,7 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "first_floor": theirs["knobs"]["honesty_floor"],
         "fill_floor": False,
         "close_call": 0.2,
+        "doubted_below": None,
         "recency": None,
         "unpin_flapping": False,
         "flakiness": 0.3,
@@ -509,6 +517,7 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "first_floor": 0.9,
         "fill_floor": True,
         "close_call": 0.2,
+        "doubted_below": 0.2,
         "recency": None,
         "unpin_flapping": False,
         "flakiness": 0.3,

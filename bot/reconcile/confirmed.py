@@ -141,4 +141,4 @@ def _renewed_wrongly(renewals: Sequence[RenewalFacts], platform: Platform, backe
     for item in renewals:
         entry = entries.get(item.entry)
         if item.asked and item.classification is not None and entry is not None:
-            yield from impossible(query_of(entry), (), item.classification, platform.taxonomy, backend)
+            yield from impossible(query_of(entry), None, item.classification, platform.taxonomy, backend)
