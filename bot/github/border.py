@@ -121,6 +121,7 @@ FIELDS: Final[Mapping[str, Trust | None]] = MappingProxyType(
         "Classification.basis": _SAID,
         "Classification.unfamiliar": _SAID,
         "Classification.contradiction": _SAID,
+        "Classification.stated": _SAID,
         "Classification.findings": Trust("bounded", "none, unless the config names a language model"),
         "ClassifierWork.reused": _NUMBER,
         "ClassifierWork.classified": _NUMBER,

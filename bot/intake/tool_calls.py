@@ -137,12 +137,12 @@ _NO_CALL: Final = re.compile(r"none|no[ _-]?(?:tool|function|action)s?(?:[ _-]?c
 """Ways to say that no tool is called."""
 _NO_NAME: Final = re.compile(r"|-|null|n/a|true|false|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 """Ways to leave a cell empty, and single values, which say nothing."""
-_SEPARATORS: Final = re.compile(r"\s*(?:[|;,\n]|->|=>|→)\s*|\s+(?:then|and)\s+")
-_BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+", re.MULTILINE)
+_SEPARATORS: Final = re.compile(r"[|;,\n]|->|=>|→|\s(?:then|and)\s")
+_BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])\s", re.MULTILINE)
 _EVERY: Final[tuple[Data, ...]] = ("*", ["*"])
 """Values by which every call is forbidden."""
 _AROUND: Final = " \t\r\n\"'`"
-_OR: Final = re.compile(r"\s+or\s+", re.IGNORECASE)
+_OR: Final = re.compile(r"\sor\s", re.IGNORECASE)
 
 
 def _stated_in_text(text: str, role: Role) -> ToolStatement:

@@ -112,7 +112,7 @@ def folder_of(template: Template, content: bytes | None = None) -> dict[str, byt
     return files | {template.path: written(template) if content is None else content}
 
 
-AGENT = "agent: 1\nname: Harbour desk\nplatform: any\ntools: []\n"
+AGENT = "agent: 1\nname: Harbour desk\nplatform: any\ntools: [{name: find_ship}]\n"
 EVALS = "eval_set: 1\nqueries:\n- id: a\n  query: Which berth is free?\n"
 BESIDE = {"agent.yaml": AGENT}
 

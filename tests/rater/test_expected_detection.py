@@ -156,16 +156,18 @@ def test_the_order_of_the_input_changes_no_bit(case: Case, random: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("twins", "flakiness", "loss"),
+    ("twins", "score", "flakiness", "loss"),
     [
-        # The only test of its faults; one of two; one of two of which either would show the fault for certain.
-        (0, 0.3, 0.9 * 0.3),
-        (1, 0.3, 0.9 * 0.3 * (1 - 0.9 * 0.3)),
-        (1, 1.0, 0.9 * (1 - 0.9)),
+        # The only test of its faults; one of two; and tests that show the fault whenever it is there, or for certain.
+        (0, 0.9, 0.3, 0.9 * 0.3),
+        (1, 0.9, 0.3, 0.9 * 0.3 * (1 - 0.9 * 0.3)),
+        (1, 0.9, 1.0, 0.9 * (1 - 0.9)),
+        (0, 1.0, 1.0, 1.0),
+        (1, 1.0, 1.0, 0.0),
     ],
 )
-def test_what_a_resident_takes_away(twins: int, flakiness: float, loss: float) -> None:
-    case = Case({f"r{number}": {"a": 0.9} for number in range(twins + 1)}, {}, frozenset(), 2, flakiness)
+def test_what_a_resident_takes_away(twins: int, score: float, flakiness: float, loss: float) -> None:
+    case = Case({f"r{number}": {"a": score} for number in range(twins + 1)}, {}, frozenset(), 2, flakiness)
     assert {case.detection.loss(profile) for profile in case.profiles(case.residents).values()} == {round(loss, 9)}
 
 

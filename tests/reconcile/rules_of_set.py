@@ -51,7 +51,7 @@ def knobs_of(config: Curation) -> Knobs:
 
 def options_of(config: Curation) -> Options:
     """The options as the oracle has them."""
-    return Options(**config.options.model_dump(exclude={"recency", "unpin_flapping"}))
+    return Options(**config.options.model_dump(exclude={"recency", "unpin_flapping", "flakiness", "doubted_below"}))
 
 
 def item_of(entry: Entry) -> Item:

@@ -272,7 +272,7 @@ def test_the_records_of_what_ended_otherwise_go() -> None:
     world.more |= {"ended": (3, 7), "merges": frozenset({7})}
     gone = world.hub.ledger[record_path(3)]
     world.run()
-    assert set(world.hub.ledger) == {"README.md", RECONCILED, events_path(3), events_path(7)}
+    assert set(world.hub.ledger) == {"README.md", "format.json", RECONCILED, events_path(3), events_path(7)}
     at = world.inventory.at
     assert parsed(world.hub.ledger[events_path(3)]) == (
         Closed(at=at, pull_request=3, commit=None),

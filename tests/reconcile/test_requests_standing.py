@@ -105,6 +105,6 @@ def test_a_note_on_a_new_ledger_says_what_the_branch_is() -> None:
     write = noted(record, None, None, ())
     assert (write.parent, [path for path, _ in write.files], write.message) == (
         None,
-        ["README.md", REQUESTS],
+        ["README.md", "format.json", REQUESTS],
         "1 open request",
     )

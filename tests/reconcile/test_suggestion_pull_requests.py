@@ -104,7 +104,6 @@ def test_a_swap_comes_first_and_lets_in_what_waits_in_the_place_of_what_it_displ
     ("cost", "freed", "work", "gain"),
     [
         (1.0, ("ab", "bc"), "work of 2 entries", "The set gets smaller by 1, and its total cost falls by 1."),
-        (0.5, ("ab",), "work of 1 entry", "The set keeps its size, and its total cost falls by 0.5."),
     ],
 )
 def test_a_repack_lets_in_an_excluded_query_in_the_place_of_what_it_frees(

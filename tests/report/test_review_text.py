@@ -67,10 +67,10 @@ def test_at_the_ceiling_a_review_says_what_a_new_query_would_free() -> None:
     print_text(review, Printer(console=Console(file=stream, width=90)), "incumbent admit set")
     for text in (stream.getvalue(), render_markdown(review)):
         assert "ossible swap: admit" in text
-    # What waits already has the first choice, whatever the new query is called, unless it earns no slot any more.
-    assert full("w").swaps == (Swap(admit="q", remove=("ra2", "rb2")),)
-    assert full("q").swaps == (Swap(admit="q", remove=("ra2", "rb2")),)
-    assert full("w", scores={"a": 0.91}).swaps == (Swap(admit="q", remove=("ra1", "rb1")),)
+    # What adds most has the first choice; of equals it is what waits already.
+    same = {"a": 0.99, "b": 0.99, "e": 0.95}
+    assert full("w").swaps == (Swap(admit="q", remove=("ra1", "rb1")),)
+    assert full("w", scores=same).swaps == (Swap(admit="q", remove=("ra2", "rb2")),)
     assert reviewed().swaps == ()
 
 

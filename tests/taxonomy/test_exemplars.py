@@ -377,7 +377,7 @@ def test_exemplars_are_no_key_of_the_file() -> None:
     assert (found.file, found.line) == (TAXONOMY_FILE, len(TEXT.splitlines()) + 1)
     assert "exemplars: they are no part of this file" in found.message
     (other,) = problems({}, TEXT + "exemplar: [x]\n")
-    assert other.fix == "use one of: capabilities, groups, retired, version"
+    assert other.fix == "use one of: capabilities, format, groups, retired, version"
     assert "exemplars" not in Taxonomy.model_json_schema()["properties"]
 
 

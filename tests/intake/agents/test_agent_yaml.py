@@ -83,7 +83,7 @@ def test_a_kind_that_looks_like_a_slip_is_said(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("agent: 2\nname: N\nplatform: p\n", 1, "agent: must be 1"),
+        ("agent: 2\nname: N\nplatform: p\n", 1, "agent: 2 was written by a later version, nothing was changed"),
         ("agent: 1\nplatform: p\n", 1, "name: the key is missing"),
         ("agent: 1\nname: N\nplatform: p\nauth_mode: [none]\n", 4, "unknown key; perhaps you meant 'auth_modes'"),
         ("agent: 1\nname: N\nplatform: p\nauth_modes: []\n", 4, "auth_modes: names no mode"),

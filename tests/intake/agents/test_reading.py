@@ -75,10 +75,16 @@ def test_files_of_other_platforms_are_named_where_no_agent_is_found(folder: Fold
     )
 
 
-@pytest.mark.parametrize("version", ["2", "'1'", "v1", "", "true"])
-def test_a_wrong_version_of_agent_yaml_is_its_fault(folder: Folder, version: str) -> None:
+@pytest.mark.parametrize(
+    ("version", "fault"),
+    [
+        ("2", "agent: 2 was written by a later version, nothing was changed"),
+        *((version, "agent: must be a whole number") for version in ("'1'", "v1", "", "true")),
+    ],
+)
+def test_a_wrong_version_of_agent_yaml_is_its_fault(folder: Folder, version: str, fault: str) -> None:
     problems = folder.write("agent.yaml", f"agent: {version}\nname: n\nplatform: p\n").problems()
-    assert [problem.message for problem in problems] == ["agent: must be 1"]
+    assert [problem.message for problem in problems] == [fault]
 
 
 def test_an_agent_file_of_another_platform_is_no_second_agent(folder: Folder) -> None:

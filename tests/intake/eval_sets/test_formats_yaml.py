@@ -96,7 +96,7 @@ FAULTS: list[tuple[str, int | None, str, str]] = [
     (declared("a.csv: {format: copilot-studio, columns: {query: q}}"), 3, "has columns of its own", "plain-table"),
     (declared("a.csv: {columns: {query: q}}"), 3, "the key is missing", "add `format`"),
     (declared("a.csv: 7"), 3, "must be a mapping", "write `key: value` pairs"),
-    ("formats: 2\nfiles: {}\n", 1, "formats: must be 1", "write 1"),
+    ("formats: 2\nfiles: {}\n", 1, "formats: 2 was written by a later version", "install the version"),
     ("files: {}\n", 1, "formats: the key is missing", "add `formats: 1`"),
     ("formats: 1\nfiles: [\n", 2, "not valid YAML", "correct the YAML"),
     ("formats: 1\nfiles: {a.csv: &a {format: x}, a.csv: *a}\n", 2, "given twice", "keep one"),

@@ -96,8 +96,8 @@ def test_an_id_that_is_no_string_is_to_be_quoted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ("eval_set: 2", "eval_set: must be 1"),
-        ("eval_set: true", "eval_set: must be 1"),
+        ("eval_set: 2", "eval_set: 2 was written by a later version, nothing was changed"),
+        ("eval_set: true", "eval_set: must be a whole number"),
         ("eval_sets: 1", "eval_sets: unknown key; perhaps you meant 'eval_set'"),
         ("name: x\neval_set: 1", "name: unknown key"),
         ("# nothing", "eval_set: the key is missing"),
