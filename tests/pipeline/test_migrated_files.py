@@ -13,7 +13,13 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.files.snapshot import EmptySnapshot, Overlay
 from bot.files.yaml_writer import edited
-from bot.pipeline.migrated_files import MOVED_FILE, carried_tables, migrate_overrides, moved_exemplars
+from bot.pipeline.migrated_files import (
+    MOVED_FILE,
+    bring_up_to_date,
+    carried_tables,
+    migrate_overrides,
+    moved_exemplars,
+)
 from bot.taxonomy.changes import changes_between
 from bot.taxonomy.exemplars import ExemplarFile
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files
@@ -356,3 +362,10 @@ def test_the_file_keeps_its_comments() -> None:
     assert found.startswith("# Overrides.\nper_capability:\n  a2: {competence_bar: 0.90} # a\n")
     assert "# The whole." in found
     assert found.endswith("  c1:\n    redundancy_floor: 3\n  c2:\n    redundancy_floor: 3\n")
+
+
+def test_a_config_of_the_newest_format_stays_as_it_is() -> None:
+    said, silent = {"format": 1}, {"ceiling": 150}
+    bring_up_to_date(said, {})
+    bring_up_to_date(silent, {})
+    assert (said, silent) == ({"format": 1}, {"ceiling": 150})
