@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import yaml
@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 
 import bot.config
 from bot.classifier.embedded.weights import SHIPPED_DIGEST
-from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, YoungerKey, default, load_config
+from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, default, load_config
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
-from bot.files.validation import FileFormat
 from bot.files.yaml_writer import edited as edited_yaml
-from bot.pipeline import migrated_files
 from bot.pipeline.migrated_files import bring_up_to_date, is_up_to_date
 from bot.report.effective_config import effective_config
+from tests import second_format
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 
 EMBEDDING = "classifier.embedded.embedding"
@@ -585,19 +584,10 @@ def test_a_text_that_has_nothing_personal_loads_no_numbering_plans(text: str) ->
 LATER = "format: 99\nmode: neither\nunheard_of: {of: [1]}\n"
 
 
-class SecondFormat(Curation):
-    """A config of an invented format 2, which has brought `options.close_call`."""
-
-    format: FileFormat[Literal[1, 2]] = 1  # type: ignore[assignment]
-
-
 @pytest.fixture
-def second_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    key = "options.close_call"
-    for module in (bot.config, migrated_files):
-        monkeypatch.setattr(module, "Curation", SecondFormat)
-    monkeypatch.setitem(bot.config.YOUNGER, key, YoungerKey(format=2, former=0.5))
-    monkeypatch.setitem(default("younger"), key, {"format": 2, "former": 0.5})
+def known_second_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    second_format.invent(monkeypatch)
+    monkeypatch.setitem(default("younger"), second_format.KEY, {"format": 2, "former": second_format.FORMER})
     monkeypatch.setitem(bot.config._GONE, "options", ("first_rule",))
 
 
@@ -605,7 +595,7 @@ OLD = TEXT.replace("  close_call: 0.20", "  first_rule: 1 # gone\n  # said").rep
 """A config of format 1, with an option that went, and without one that came."""
 
 
-@pytest.mark.usefixtures("second_format")
+@pytest.mark.usefixtures("known_second_format")
 @pytest.mark.parametrize(
     ("text", "value", "notes"),
     [
@@ -645,7 +635,7 @@ def test_of_a_config_of_a_later_format_that_alone_is_said(tmp_path: Path) -> Non
     assert (problem.line, problem.message) == (1, "format: 99 was written by a later version, nothing was changed")
 
 
-@pytest.mark.usefixtures("second_format")
+@pytest.mark.usefixtures("known_second_format")
 def test_a_config_is_brought_up_to_date_and_what_people_wrote_stays(tmp_path: Path) -> None:
     shipped = {"options": {"close_call": 0.7}}
     assert not is_up_to_date(yaml.safe_load(OLD))

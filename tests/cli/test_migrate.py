@@ -6,20 +6,17 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import git
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-import bot.config
-from bot.config import Curation, YoungerKey
 from bot.files.snapshot import WorkingTree
-from bot.files.validation import FileFormat
-from bot.pipeline import migrated_files
 from bot.schemas import schema
 from bot.taxonomy.loading import load_taxonomy
+from tests import second_format
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree
 
@@ -491,18 +488,10 @@ def test_faults_of_the_tables_and_of_the_declarations_are_told_at_once(platform:
     assert tree(platform) == before
 
 
-class SecondFormat(Curation):
-    """A config of an invented format 2, which has brought `options.close_call`."""
-
-    format: FileFormat[Literal[1, 2]] = 1  # type: ignore[assignment]
-
-
 def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(
     platform: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (bot.config, migrated_files):
-        monkeypatch.setattr(module, "Curation", SecondFormat)
-    monkeypatch.setitem(bot.config.YOUNGER, "options.close_call", YoungerKey(format=2, former=0.5))
+    second_format.invent(monkeypatch)
     path = platform / "config" / "curation.yaml"
     former = text_of(path)
     write(
