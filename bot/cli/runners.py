@@ -312,7 +312,7 @@ def add(
     from bot.config import RESULT_FILES
     from bot.git.working_copy import commit_on_branch, read_commit, read_top
     from bot.ledger.model import BRANCH
-    from bot.ledger.store import open_ledger
+    from bot.ledger.store import format_file, open_ledger
     from bot.report.console import Printer
     from bot.report.results import added_overview, print_added
     from bot.results.ledger_records import later_than, load_release, load_releases, match_files, with_results
@@ -336,7 +336,8 @@ def add(
         made = None
         if addition.record != before and not dry_run:
             parent = None if isinstance(ledger, str) else ledger.commit
-            made = commit_on_branch(top, BRANCH, parent, addition.files, addition.message, stamp.at, stamp.by or "")
+            written = addition.files | format_file(snapshot)
+            made = commit_on_branch(top, BRANCH, parent, written, addition.message, stamp.at, stamp.by or "")
     output = added_overview(addition, made)
     if as_json:
         print_json(output)

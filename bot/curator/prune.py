@@ -185,7 +185,7 @@ class SafeRemovals:
             displaced = profile.id in newcomer.displaces
             self._kept.lose(profile, () if displaced else self._displacers(profile.id, self._kept))
         self._kept.make_good(newcomer, gone)
-        self._present = [member for member in self._present if member not in gone] + [newcomer.profile]
+        self._present = [member for member in self._present if member.id not in leaving] + [newcomer.profile]
         self._movable = [resident for resident in self._movable if resident.id not in leaving]
         self._weigh()
 

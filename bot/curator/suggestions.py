@@ -316,17 +316,15 @@ def choose_swaps(
     applied, and goes into ``removals``.  ``excess`` is by how many entries R exceeds its ceiling: no swap may leave it
     above.  ``allowed`` decides whether a swap may be suggested.  One that may not is not made with less either.
     """
-    newcomers = [removals.arriving(query) for query in waiting]
+    newcomers = {query.id: removals.arriving(query) for query in waiting}
     while True:
-        found = [
-            (newcomer, freed) for newcomer in newcomers if (freed := removals.freed(newcomer)) and len(freed) > excess
-        ]
-        held = [newcomer for newcomer, freed in found if not allowed(newcomer.entry.id, freed)]
-        newcomers = [newcomer for newcomer in newcomers if newcomer not in held]
-        found = [item for item in found if item[0] not in held]
+        found = {id: removals.freed(newcomer) for id, newcomer in newcomers.items()}
+        found = {id: freed for id, freed in found.items() if freed and len(freed) > excess}
+        for held in [id for id, freed in found.items() if not allowed(id, freed)]:
+            del found[held], newcomers[held]
         if not found:
             return
-        newcomer, freed = max(found, key=lambda item: removals.exchange(*item))
+        best = max(found, key=lambda id: removals.exchange(newcomers[id], found[id]))
+        newcomer, freed = newcomers.pop(best), found[best]
         removals.swap(newcomer, freed)
-        newcomers.remove(newcomer)
         yield newcomer.entry, freed

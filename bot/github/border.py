@@ -369,12 +369,12 @@ def impossible(
         yield "it has answers of a language model, and the config names none"
     if not (found.arbitrated <= taxonomy.by_id.keys() and set(found.off_taxonomy) <= taxonomy.exactly_one.keys()):
         yield "it speaks of other groups than the taxonomy"
-    states_calls = expected is not None and bool(expected.steps)
+    has_steps = expected is not None and bool(expected.steps)
     resting = frozenset() if found.stated is None else found.stated.capabilities
-    unsaid = states_calls and any(
+    unsaid = has_steps and any(
         judgement.path == "expected" and name not in resting for name, judgement in found.judgements.items()
     )
-    if unsaid or (found.stated is not None and not states_calls) or not resting <= taxonomy.by_id.keys():
+    if unsaid or (found.stated is not None and not has_steps) or not resting <= taxonomy.by_id.keys():
         yield "it says otherwise which values rest on expected calls"
     counted = counted_values(structure_rules(taxonomy), query)
     for capability in taxonomy.capabilities:

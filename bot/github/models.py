@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from bot.files.snapshot import Snapshot
-from bot.files.validation import newest_format
 from bot.github.read_back import kept_aside, read_back
-from bot.ledger.model import FORMAT, CommentKey, LedgerFormat
+from bot.ledger.model import CommentKey
 from bot.ledger.people import BOT, GHOST, is_bot
-from bot.ledger.store import README, load
+from bot.ledger.store import README, format_file
 
 CHECK = "Incumbent"
 """The name of the check, the same on every pull request and merge group, so that it can be required."""
@@ -187,11 +186,9 @@ class WriteLedger:
         """
         if ledger is None:
             return self
-        more = kept_aside(dict(self.files), ledger)
-        known = load(ledger, FORMAT, LedgerFormat)
-        if known is None or known.format < newest_format(LedgerFormat)["format"]:
-            more[FORMAT] = LedgerFormat.text()
-        return replace(self, files=tuple(sorted({**dict(self.files), **more}.items())))
+        files = dict(self.files)
+        more = kept_aside(files, ledger) | format_file(ledger)
+        return replace(self, files=tuple(sorted((files | more).items())))
 
     @staticmethod
     def of(parent: str | None, files: Mapping[str, str | None], message: str) -> WriteLedger:
@@ -200,7 +197,7 @@ class WriteLedger:
         Raises :class:`bot.errors.OutsideError` if later runs could not read one of them.
         """
         read_back(files)
-        said = {"README.md": README, FORMAT: LedgerFormat.text(), **files} if parent is None else files
+        said = {"README.md": README, **format_file(None), **files} if parent is None else files
         return WriteLedger(parent=parent, files=tuple(sorted(said.items())), message=message)
 
 

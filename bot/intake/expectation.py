@@ -318,8 +318,11 @@ def _differ(calls: Sequence[_Step]) -> bool:
             return True
         if not known:
             seen[step.identity] = arguments
-    single = {identity for identity in seen if len(identity) == 1}
-    return len(single) > 1 or any(set(one).isdisjoint(other) for one in list(seen)[:1] for other in seen)
+    if len({identity for identity in seen if len(identity) == 1}) > 1:
+        return True
+    # With the first alone: to compare all with all would take long where many are stated.
+    first = set(next(iter(seen), ()))
+    return any(first.isdisjoint(other) for other in seen)
 
 
 def _is_chain(calls: Sequence[_Step]) -> bool:

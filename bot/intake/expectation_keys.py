@@ -34,19 +34,8 @@ _CLAIM: Final = frozenset(
 )
 _DEMAND: Final = frozenset(
     {
-        *(
-            "require",
-            "requires",
-            "required",
-            "requirement",
-            "requirements",
-            "must",
-            "should",
-            "need",
-            "needs",
-            "needed",
-        ),
-        "mandatory",
+        *("require", "requires", "required", "requirement", "requirements", "must", "should"),
+        *("need", "needs", "needed", "mandatory"),
     }
 )
 _TOOL: Final = frozenset(
@@ -58,18 +47,8 @@ _TOOL: Final = frozenset(
 _USE: Final = frozenset({"use", "uses", "used"})
 _FORBIDDEN: Final = frozenset(
     {
-        *(
-            "forbid",
-            "forbids",
-            "forbidden",
-            "prohibit",
-            "prohibited",
-            "disallow",
-            "disallowed",
-            "unwanted",
-            "unexpected",
-        ),
-        *("avoid", "avoided", "banned", "deny", "denied", "reject", "rejected", "excluded"),
+        *("forbid", "forbids", "forbidden", "prohibit", "prohibited", "disallow", "disallowed", "unwanted"),
+        *("unexpected", "avoid", "avoided", "banned", "deny", "denied", "reject", "rejected", "excluded"),
     }
 )
 _NOT: Final = frozenset({"not", "never", "none"})

@@ -7,7 +7,6 @@ counts) is made anew.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -16,16 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Classification
 from bot.curator.entry import EntryId
-from bot.files.validation import (
-    Checked,
-    FileFormat,
-    FileModel,
-    LenientModel,
-    Text,
-    Timestamp,
-    Tuple,
-    newest_format,
-)
+from bot.files.validation import Checked, FileFormat, FileModel, LenientModel, Text, Timestamp, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
@@ -78,11 +68,6 @@ class LedgerFormat(LenientModel):
     """
 
     format: FileFormat[Literal[1, 2]] = 1
-
-    @staticmethod
-    def text() -> str:
-        """The file as this version writes it."""
-        return json.dumps(newest_format(LedgerFormat)) + "\n"
 
 
 class LedgerFile(LenientModel):

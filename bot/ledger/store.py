@@ -16,7 +16,7 @@ from bot.config import LEDGER_FILES
 from bot.errors import InputError, LaterFormatError, Problem, UsageError
 from bot.files.documents import parse_json
 from bot.files.snapshot import Snapshot
-from bot.files.validation import FileModel, validate
+from bot.files.validation import FileModel, newest_format, validate
 from bot.git import CommitSnapshot, ObjectStore, blob_id
 from bot.git.working_copy import read_commit, read_top
 from bot.ledger.classifications import Shard, classifications_in, shard_folder, shards_of
@@ -51,6 +51,13 @@ def refuse_later_ledger(snapshot: Snapshot) -> None:
         raise type(error)(
             replace(problem, file=f"{BRANCH}:{FORMAT}", fix=f"{problem.given_fix}{fix}") for problem in error.problems
         ) from None
+
+
+def format_file(ledger: Snapshot | None) -> dict[str, str]:
+    """The file of the newest format, to be written with others to the ``ledger``; none where it is there."""
+    newest = newest_format(LedgerFormat)
+    known = load(ledger, FORMAT, LedgerFormat)
+    return {FORMAT: json.dumps(newest) + "\n"} if known is None or known.format < newest["format"] else {}
 
 
 def load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:

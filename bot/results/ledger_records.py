@@ -14,7 +14,6 @@ from bot.files.documents import parse_json
 from bot.files.snapshot import Snapshot
 from bot.files.validation import validate
 from bot.git import CommitSnapshot
-from bot.ledger.model import FORMAT, LedgerFormat
 from bot.ledger.store import record_text
 from bot.results.reader import read_results
 from bot.results.record import FOLDER, CaseResult, MatchedResults, ReleaseRecord, added, match, path_end, release_path
@@ -102,9 +101,8 @@ class Addition:
 
     @property
     def files(self) -> dict[str, str | None]:
-        """The files of the ledger to write."""
-        path = release_path(self.record.release, self.record.at)
-        return {FORMAT: LedgerFormat.text(), path: record_text(self.record)}
+        """The file of the ledger to write."""
+        return {release_path(self.record.release, self.record.at): record_text(self.record)}
 
     @property
     def message(self) -> str:

@@ -14,14 +14,13 @@ from bot.ledger.classifications import shards_of
 from bot.ledger.model import (
     FORMAT,
     FolderRecord,
-    LedgerFormat,
     PullRequestRecord,
     Reconciled,
     RunRecord,
     folder_path,
     record_path,
 )
-from bot.ledger.store import record_text
+from bot.ledger.store import format_file, record_text
 from tests.github.scenes import QUERIES
 
 RECORD = record_text(PullRequestRecord(pull_request=7, head="1" * 40))
@@ -78,7 +77,7 @@ def test_a_file_that_is_too_large_is_refused(path: str, monkeypatch: pytest.Monk
 
 
 def test_a_damaged_file_is_kept_when_another_takes_its_place() -> None:
-    present = {**FILES, FORMAT: LedgerFormat.text()}
+    present = {**FILES, FORMAT: format_file(None)[FORMAT]}
     ledger = Overlay(EmptySnapshot(), {**present, "reconciled.json": "{", record_path(7): "later", "folders.json": "{"})
     write = WriteLedger.of("1" * 40, {**FILES, record_path(7): None, "folders.json": None}, "All of it")
     kept = dict(write.on(ledger).files).items() - dict(write.files).items()
@@ -89,4 +88,4 @@ def test_a_damaged_file_is_kept_when_another_takes_its_place() -> None:
     assert {path[-len("123456789012.json") :][12:] for path, _ in kept} == {".json"}
     assert write.on(Overlay(EmptySnapshot(), present)) == write.on(None) == write
     former = write.on(Overlay(EmptySnapshot(), FILES))
-    assert dict(former.files) == {**dict(write.files), FORMAT: LedgerFormat.text()}
+    assert dict(former.files) == {**dict(write.files), FORMAT: format_file(None)[FORMAT]}
