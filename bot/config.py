@@ -248,7 +248,9 @@ class Knobs(FileModel):
     concentration_cap: int = Field(
         ge=0, description="k: most capabilities one entry may be the sole competent coverer of"
     )
-    honesty_floor: Share = Field(description="cs_min: least top score below which a direct admission becomes a review")
+    honesty_floor: Share = Field(
+        description="cs_min: least score of the evidence below which a direct admission becomes a review"
+    )
 
 
 class Overrides(FileModel):
@@ -273,23 +275,27 @@ class Options(FileModel):
         description="what a combination is: the whole signature (paper), or an interaction strength t"
     )
     honesty_scope: Literal["all", "evidence"] = Field(
-        description="whose top score honesty looks at: all tags (paper), or those the admission rests on"
+        description="what honesty looks at: the best score of all (paper), or the weakest of the evidence that the "
+        "admission rests on"
     )
     clone_rescue: bool = Field(description="whether a clone that brings new coverage goes to review")
-    first_floor: Share = Field(
-        description="least score of the evidence, below which a direct admission becomes a review, if no entry "
-        "covers any of it yet (with `honesty_scope: evidence`); paper: the same as honesty_floor"
+    rule_values: Literal["scored", "counted"] = Field(
+        description="what a value that a rule decides is worth: `scored` (paper): its score is compared like any "
+        "other; `counted`: it covers, and is never won or championed"
+    )
+    win_needs_bar: bool = Field(
+        description="whether a query wins, and an entry is champion, only where it is competent; `false` (paper): at "
+        "any score"
     )
     fill_floor: bool = Field(
         description="whether a competent test of a capability that has fewer coverers than its redundancy floor, none "
         "of them of the same customer, enters; `false` (paper): only the first one does"
     )
     close_call: Share = Field(
-        description="probability from which a capability that an excluded query does not exercise competently is named "
-        "as a close call, where the query would have merit if it did"
+        description="likelihood from which on what an excluded query would bring, if it were competent in what is in "
+        "doubt, makes it a close call"
     )
     doubted_below: Share | None = Field(
-        default=default("options.doubted_below"),
         description="an expectation of tool calls is doubted if the classifier alone gives any call a smaller "
         "probability; null (paper): none is for that reason",
     )
@@ -298,13 +304,7 @@ class Options(FileModel):
         description="days in which the inferred scores of an entry come to count half for champions and wins; null "
         "(paper): age does not matter",
     )
-    unpin_flapping: bool = Field(
-        default=default("options.unpin_flapping"),
-        description="whether a champion that flaps in release runs is not pinned, but the best entry that does not "
-        "flap; `false` (paper): the champion is, whatever runs show",
-    )
     flakiness: Share = Field(
-        default=default("options.flakiness"),
         description="chance that one run of a test shows a fault of what it exercises; it orders suggestions alone",
     )
 
@@ -535,6 +535,10 @@ class Limits(Section):
         default=default("limits.questions"),
         description="queries of one eval set that the comment asks people about; the rest is folded",
     )
+    close_calls: Count = Field(
+        default=default("limits.close_calls"),
+        description="close calls of one eval set that are shown; the rest is a number",
+    )
     stated_calls: Count = Field(
         default=default("limits.stated_calls"),
         description="different tools that an eval set may expect in one turn; more is a doubted expectation",
@@ -625,7 +629,7 @@ class ResultSettings(Section):
 class Curation(Section):
     """``config/curation.yaml``."""
 
-    format: FileFormat[Literal[1]] = 1
+    format: FileFormat[Literal[1, 2]] = 1
     mode: Literal["curate", "observe"] = Field(
         default=default("mode"), description="`observe` comments and posts a passing check, and changes nothing else"
     )

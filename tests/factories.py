@@ -61,7 +61,6 @@ def make_facts(**overrides: Any) -> RelationalFacts:
         "max_similarity": 0.0,
         "most_similar": None,
         "top_score": 1.0,
-        "evidence_score": 1.0,
     }
     return RelationalFacts(**defaults | overrides)
 

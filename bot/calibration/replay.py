@@ -124,6 +124,7 @@ def _review(items: Sequence[_ShownFacts], standing: PastSet, config: Curation) -
             id=item.entry,
             turns=(),
             scores=facts.scores,
+            by_rule=frozenset(facts.by_rule),
             customer=facts.customer,
             arbitrated=frozenset(facts.arbitrated),
             familiar=facts.familiar,
@@ -132,7 +133,9 @@ def _review(items: Sequence[_ShownFacts], standing: PastSet, config: Curation) -
     ]
     codes = {item.entry: item.codes for item, _ in items}
     live = LiveSet([_unnamed(each) for each in standing.residents if each.id not in own], queries, config)
-    moment = CycleState(live, config, lambda query, facts, ruling, admitted: _doubted(ruling, codes[query.id]), ())
+    moment = CycleState(
+        live, config, lambda query, facts, ruling, admitted: _doubted(ruling, codes[query.id]), [], has_texts=False
+    )
     found: list[Replayed] = []
     for (item, facts), query in zip(items, queries, strict=True):
         profile = live.profile(query)
@@ -151,7 +154,7 @@ def _unnamed(resident: RatedEntry) -> RatedEntry:
 def _doubted(ruling: Ruling, codes: str) -> Ruling:
     """``ruling``; a direct admission goes on the review route, with the doubts in ``codes``."""
     doubts = [reason for reason in GATE_7 if reason in codes.split()]
-    if not doubts or not ruling.decision.admits or ruling.route is Route.REVIEW:
+    if not doubts or not ruling.decision.admits:
         return ruling
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *doubts))
 

@@ -18,6 +18,7 @@ from bot.consolidator.verdict import Ruling, Verdict, VerdictOutcome
 from bot.consolidator.verdict_engine import honesty
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
+from bot.rater.profile import Profile
 from bot.text.compare import DECIMALS, normalise, rounded
 
 STEP: Final = 10.0**-DECIMALS
@@ -99,7 +100,7 @@ class Turn:
     """A query's turn in its cycle, with everything it was judged against.
 
     ``residents`` is R before the cycle, ``entered`` are the queries that the cycle had admitted by then, ``waiting``
-    those that need review and offer something; both in the cycle's order.
+    those that need review; both in the cycle's order.
     """
 
     query: ScoredQuery
@@ -111,15 +112,18 @@ class Turn:
     def of(
         id: str, queries: Iterable[ScoredQuery], residents: Sequence[RatedEntry], verdicts: Sequence[Verdict]
     ) -> Turn:
-        """The turn of the query ``id`` in the cycle over ``queries`` with these ``verdicts``."""
+        """The last turn of the query ``id`` in the cycle over ``queries`` with these ``verdicts``.
+
+        What waited then and was looked at again later does not count: no ruling rests on it.
+        """
         by_id = {query.id: query for query in queries}
         place = next(place for place, verdict in enumerate(verdicts) if verdict.id == id)
-        before = [item for item in verdicts[:place] if item.decision.admits]
+        before = verdicts[:place]
         return Turn(
             query=by_id[id],
             residents=tuple(residents),
             entered=tuple(by_id[item.id] for item in before if item.admitted),
-            waiting=tuple(by_id[item.id] for item in before if not item.admitted and by_id[item.id].familiar),
+            waiting=tuple(by_id[item.id] for item in before if item.asks),
         )
 
     @property
@@ -165,7 +169,7 @@ class CounterfactualJudge:
         for query in turn.entered:
             live.admit(live.profile(query))
         for query in turn.waiting:
-            live.await_review(live.profile(query))
+            live.await_review(live.profile(query), familiar=query.familiar)
         return live
 
     @cached_property
@@ -182,14 +186,20 @@ class CounterfactualJudge:
     def rivals(self) -> tuple[RatedEntry | ScoredQuery, ...]:
         """The members whose whole coverage may matter, not only that they cover a capability.
 
-        These are the members that may be beaten: all with the best score in a capability that the query wins.  And, in
-        capabilities that these exercise, all members that share the best score, since the one with more coverage is
-        champion (semantics, section 4).
+        These are the members that may be beaten, whatever the bar: all with the best score in a capability in which the
+        query's score is better.  And, in capabilities that these exercise, all members that share the best score,
+        since the one with more coverage is champion (semantics, section 4).
         """
         live = self.live
-        beaten = {id for name in self.facts.wins for id in _best(live, live.capabilities.index[name])}
+        own = live.profile(self.turn.query)
+        beaten = {
+            member.id
+            for index, score in own.items
+            for member in _best(live, index)
+            if score > rounded(member.counted_score(index) + live.capabilities.margins[index])
+        }
         held = {index for member in live.members if member.id in beaten for index in member.places}
-        ties = [best for index in sorted(held) if len(best := _best(live, index)) > 1]
+        ties = [[member.id for member in best] for index in sorted(held) if len(best := _best(live, index)) > 1]
         found = beaten.union(*ties)
         return tuple(item for item in self.turn.members if item.id in found)
 
@@ -204,11 +214,16 @@ class CounterfactualJudge:
         return moment.judge(query, live.profile(query), nearest)
 
 
-def _best(live: LiveSet, index: int) -> list[str]:
-    """The members with the best score in the capability ``index``, in order of admission; there must be a score."""
-    held = [(member.id, member.counted_score(index)) for member in live.members if member.signature >> index & 1]
-    best = max(score for _, score in held)
-    return [id for id, score in held if score == best]
+def _best(live: LiveSet, index: int) -> list[Profile]:
+    """The members with the best score in the capability ``index`` that may be won, in order of admission."""
+    bit = 1 << index
+    held = [
+        member
+        for member in live.members
+        if member.signature & bit and (live.capabilities.scored or not member.by_rule & bit)
+    ]
+    best = max((member.counted_score(index) for member in held), default=0.0)
+    return [member for member in held if member.counted_score(index) == best]
 
 
 def outcome_in_cycle(
@@ -389,8 +404,7 @@ def _cap_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[f
 
 
 def _honesty_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
-    score, _ = honesty(judge.facts, judge.config.knobs, judge.config.options)
-    yield from around(score)
+    yield from around(honesty(judge.facts, judge.config.options))
 
 
 _KNOBS: Final[Mapping[str, Callable[[CounterfactualJudge, str | None], Iterator[float]]]] = {
@@ -400,5 +414,4 @@ _KNOBS: Final[Mapping[str, Callable[[CounterfactualJudge, str | None], Iterator[
     "redundancy_floor": _floor_marks,
     "concentration_cap": _cap_marks,
     "honesty_floor": _honesty_marks,
-    "first_floor": _honesty_marks,
 }

@@ -2,7 +2,10 @@
 
 Semantics, section 6.  Each turn goes to the query with the greatest key.  While R grows a key only falls in
 lexicographic order, so a lazy priority queue finds it at the cost of a sort.  Queries without merit stay without, and
-never enter or wait: they come last, in the order of their scores, and all are judged against the same set.
+never enter: they come last, in the order of their scores, and all are judged against the same set.
+
+Queries that wait for a person, and those behind them, are then looked at again without the others: what a direct
+admission has covered meanwhile is no question any more.
 """
 
 from __future__ import annotations
@@ -12,14 +15,18 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from bot.config import Curation
-from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Ruling, Verdict
-from bot.consolidator.verdict_engine import REDUNDANT, decide, doubt_text
+from bot.consolidator.close_calls import close_calls
+from bot.consolidator.verdict import Decision, Route, Ruling, Verdict
+from bot.consolidator.verdict_engine import CLONE, OFF_TAXONOMY, REDUNDANT, decide, doubt_text
 from bot.rater.contextualizer import Key, LiveSet, Similarity, without_merit
-from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
+from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from bot.rater.profile import Profile
+
+if TYPE_CHECKING:
+    from bot.rater.similarity import NearestResidents
 
 Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
 """Gate 7: query, facts, ruling and the ids admitted by this cycle → the ruling, possibly on the review route."""
@@ -27,71 +34,63 @@ Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class CycleState:
-    """The state of a cycle at a query's turn: the live set, the config, gate 7, and the ids ``admitted`` so far."""
+    """The state of a cycle at a query's turn: the live set, the config, gate 7, and the ids ``admitted`` so far.
+
+    ``has_texts``: waiting queries have theirs, so that clones of them are seen.
+    """
 
     live: LiveSet
     config: Curation
     trust: Trust
-    admitted: Sequence[str]
+    admitted: list[str]
+    has_texts: bool = True
 
     def judge(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[RelationalFacts, Ruling]:
         """Facts and ruling of ``query``, by all gates and with regard to waiting queries."""
         facts = self.live.facts(query, profile, similarity)
-        return facts, self._ruling(query, facts)
+        return facts, self._ruling(query, profile, facts)[0]
 
     def verdict(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
-        """The verdict on ``query``, with close calls if it is redundant."""
-        return self._verdict(query, profile, self.live.facts(query, profile, similarity), similarity)
+        """The verdict on ``query``; whether it is a close call is seen at the end of the cycle."""
+        return self._verdict(query, profile, self.live.facts(query, profile, similarity))
 
     def without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
         """:meth:`verdict` for a ``query`` whose key is without merit."""
-        return self._verdict(query, profile, self.live.facts_without_merit(query, profile, similarity), similarity)
+        return self._verdict(query, profile, self.live.facts_without_merit(query, profile, similarity))
 
-    def _ruling(self, query: ScoredQuery, facts: RelationalFacts) -> Ruling:
-        """The final ruling: gates 0 to 6, gate 7, and whether the query waits behind others."""
-        ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
-        return REDUNDANT if _waits_behind(facts, ruling) else ruling
-
-    def _verdict(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts, similarity: Similarity) -> Verdict:
-        ruling = self._ruling(query, facts)
-        redundant = Reason.REDUNDANT in ruling.reasons
+    def _verdict(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts) -> Verdict:
+        ruling, behind = self._ruling(query, profile, facts)
         return Verdict(
             id=query.id,
             ruling=ruling,
             displaces=facts.displaced if ruling.decision is Decision.REPLACE else (),
-            alternate_of=(facts.met_by or self.live.offering(profile)) if redundant else (),
+            alternate_of=self.live.waiting.named(behind) if behind else (),
             facts=facts,
-            close_calls=self._close_calls(query, profile, similarity) if redundant else (),
         )
 
+    def _ruling(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts) -> tuple[Ruling, int]:
+        """The final ruling, by gates 0 to 7 and waiting queries; and the waiting queries that it waits behind."""
+        ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
+        live = self.live
+        if not live.waiting.profiles or ruling.admitted or ruling in (CLONE, OFF_TAXONOMY):
+            return ruling, 0
+        clones = live.clones(profile, self.config.knobs.clone_cutoff) if self.has_texts else ()
+        if clones and (behind := live.behind(profile, facts.wins, clones)):
+            return CLONE, behind
+        if not query.familiar:
+            return ruling, 0
+        if ruling == REDUNDANT:
+            return ruling, live.offering(profile)
+        behind = live.behind(profile, facts.wins)
+        return (REDUNDANT, behind) if behind else (ruling, 0)
+
     def follow(self, query: ScoredQuery, profile: Profile, ruling: Ruling) -> None:
-        """Admit ``query`` or let it wait for review, according to ``ruling``; an unfamiliar one offers nothing."""
+        """Admit ``query`` or let it wait for review, according to ``ruling``."""
         if ruling.admitted:
             self.live.admit(profile)
-        elif ruling.decision.admits and query.familiar:
-            self.live.await_review(profile)
-
-    def _close_calls(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[CloseCall, ...]:
-        found = []
-        for doubt in self.live.doubts(query, profile, self.config.options.close_call):
-            other = exercising(query, doubt, self.config)
-            _, ruling = self.judge(other, self.live.profile(other), similarity)
-            if ruling.decision.admits:
-                found.append(CloseCall(capability=doubt.capability, probability=doubt.probability, ruling=ruling))
-        return tuple(found)
-
-
-def exercising(query: ScoredQuery, doubt: Doubt, config: Curation) -> ScoredQuery:
-    """``query`` as if it exercised the capability of ``doubt``, just competently."""
-    scores = {name: score for name, score in query.scores.items() if name not in doubt.instead_of}
-    bar = config.competence_bar(doubt.capability)
-    return replace(query, scores={**scores, doubt.capability: max(bar, doubt.probability)})
-
-
-def _waits_behind(facts: RelationalFacts, ruling: Ruling) -> bool:
-    """Whether a query for review only offers what waiting queries already offer (semantics, section 6)."""
-    asks = ruling.decision.admits and ruling.route is Route.REVIEW
-    return asks and facts.familiar and not facts.wins and bool(facts.met_by)
+            self.admitted.append(query.id)
+        elif ruling.route is Route.REVIEW:
+            self.live.await_review(profile, familiar=query.familiar and ruling.decision.admits)
 
 
 Tie = TypeVar("Tie", int, str)
@@ -115,18 +114,52 @@ def run_cycle(
     profiles = [live.profile(query) for query in ordered]
     nearest = NearestResidents([profile.text for profile in profiles], [profile.id for profile in profiles])
     nearest.compare_all(sorted(live.members, key=lambda member: member.id))
-    verdicts: list[Verdict] = []
-    admitted: list[str] = []
-    moment = CycleState(live, config, trust, admitted)
+    moment = CycleState(live, config, trust, [])
+    verdicts: list[tuple[int, Verdict]] = []
+    places: Iterable[int] = range(len(ordered))
+    while True:
+        present = len(live.members)
+        latest = list(_turns(moment, ordered, profiles, places, nearest))
+        entered = live.members[present:]
+        again = {place for place, verdict in latest if verdict.asks or verdict.alternate_of} if entered else set()
+        verdicts += [item for item in latest if item[0] not in again]
+        if not again:
+            break
+        places = sorted(again)
+        nearest.reopen(places, entered)
+        live.forget_waiting()
+    close = close_calls(
+        live,
+        [
+            (ordered[place], profiles[place])
+            for place, verdict in verdicts
+            if verdict.ruling == REDUNDANT and not verdict.alternate_of
+        ],
+        config.options.close_call,
+    )
+    return tuple(
+        replace(verdict, close_call=close[verdict.id]) if verdict.id in close else verdict for _, verdict in verdicts
+    )
+
+
+def _turns(
+    moment: CycleState,
+    queries: Sequence[ScoredQuery],
+    profiles: Sequence[Profile],
+    places: Iterable[int],
+    nearest: NearestResidents,
+) -> Iterator[tuple[int, Verdict]]:
+    """The places of ``queries`` in the order of their turns, each with its verdict; the live set grows."""
+    live = moment.live
     # Queries with merit, by key; and those without merit, which come last, since their keys are final.
     queue: list[_Waiting[int]] = []
     redundant: list[tuple[float, int]] = []
-    for place, profile in enumerate(profiles):
-        key = descending(live, profile)
+    for place in places:
+        key = descending(live, profiles[place])
         if without_merit(key):
             redundant.append((key[4], place))
         else:
-            queue.append((key, place, ordered[place], profile))
+            queue.append((key, place, queries[place], profiles[place]))
     # Places are unique, so that sorting never compares the elements after them.
     queue.sort()
     for key, place, query, profile in _in_turn(live, queue):
@@ -135,15 +168,15 @@ def run_cycle(
             continue
         nearest.settle(place)
         verdict = moment.verdict(query, profile, nearest.of(place))
-        verdicts.append(verdict)
         moment.follow(query, profile, verdict.ruling)
         if verdict.admitted:
-            admitted.append(verdict.id)
             nearest.compare_one(profile)
-    verdicts += [
-        moment.without_merit(ordered[place], profiles[place], nearest.of(place)) for _, place in sorted(redundant)
-    ]
-    return tuple(verdicts)
+        yield place, verdict
+    for _, place in sorted(redundant):
+        nearest.settle(place)
+        verdict = moment.without_merit(queries[place], profiles[place], nearest.of(place))
+        moment.follow(queries[place], profiles[place], verdict.ruling)
+        yield place, verdict
 
 
 def judge_arriving(
@@ -163,8 +196,7 @@ def judge_arriving(
     """
     from bot.rater.similarity import nearest_of
 
-    admitted: list[str] = []
-    moment = CycleState(live, config, trust, admitted)
+    moment = CycleState(live, config, trust, [])
 
     def profiled(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[_Waiting[str]]:
         return ((key, query.id, query, live.profile(query)) for key, query in queries)
@@ -172,14 +204,30 @@ def judge_arriving(
     def written(waiting: Sequence[_Waiting[str]]) -> Iterator[_Waiting[str]]:
         return profiled(write((key, query) for key, _, query, _ in waiting))
 
-    for key, _, query, profile in _in_turn(live, profiled(arriving), held, written):
-        if without_merit(key):
-            continue
-        verdict = moment.verdict(query, profile, nearest_of(profile, live.members))
-        moment.follow(query, profile, verdict.ruling)
-        if verdict.admitted:
-            admitted.append(verdict.id)
-        yield query, verdict
+    while True:
+        present = len(live.members)
+        # Those that are looked at again if anything enters: with a verdict if they have merit now.
+        again: list[tuple[ScoredQuery, Profile, Verdict | None]] = []
+        for key, _, query, profile in _in_turn(live, profiled(arriving), held, written):
+            if without_merit(key):
+                if live.offering(profile):
+                    again.append((query, profile, None))
+                continue
+            verdict = moment.verdict(query, profile, nearest_of(profile, live.members))
+            moment.follow(query, profile, verdict.ruling)
+            if verdict.asks or verdict.alternate_of:
+                again.append((query, profile, verdict))
+            else:
+                yield query, verdict
+        if len(live.members) == present:
+            break
+        live.forget_waiting()
+        arriving = sorted(((descending(live, profile), query) for query, profile, _ in again), key=_by_key_and_id)
+    yield from ((query, verdict) for query, _, verdict in again if verdict is not None)
+
+
+def _by_key_and_id(item: tuple[Key, ScoredQuery]) -> tuple[Key, str]:
+    return item[0], item[1].id
 
 
 def descending(live: LiveSet, profile: Profile) -> Key:

@@ -136,11 +136,14 @@ def _score_marks(judge: CounterfactualJudge, name: str) -> Iterator[float | None
     """Every score of ``name`` at which a comparison may change, and ``None``."""
     live, index = judge.live, judge.live.capabilities.index[name]
     config = judge.config
-    marks = [config.competence_bar(name), config.knobs.honesty_floor, config.options.first_floor]
+    marks = [config.competence_bar(name), config.knobs.honesty_floor]
     champion = live.champions[index]
     if champion is not None:
         held = champion.counted_score(index)
         marks += [held, held + live.capabilities.margins[index]]
+    waiting = live.waiting.best(index)
+    if waiting is not None:
+        marks.append(waiting + live.capabilities.margins[index])
     yield None
     yield from sorted({value for mark in (0.0, *marks) for value in around(mark)})
 
@@ -170,7 +173,7 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
         found.add(judge.facts.most_similar)
     merits = {1 << index for index in own.places if own.caps >> index & 1}
     carriers: dict[tuple[str, int], list[str]] = {}
-    for item in (*live.members, *live.waiting):
+    for item in (*live.members, *live.waiting.familiar):
         for mask in live.capabilities.carried(item) & own.combinations:
             carriers.setdefault(("combination", mask), []).append(item.id)
         for bit in merits if item.rank >= 0 else ():

@@ -52,6 +52,7 @@ class Reason(StrEnum):
     CUSTOMER_SHARE = "CUSTOMER_SHARE"
     UNSEEN = "UNSEEN"
     CONTESTED = "CONTESTED"
+    CONTRADICTED = "CONTRADICTED"
 
 
 GATE_7: Final = (
@@ -61,8 +62,9 @@ GATE_7: Final = (
     Reason.CUSTOMER_SHARE,
     Reason.UNSEEN,
     Reason.CONTESTED,
+    Reason.CONTRADICTED,
 )
-"""The codes of gate 7, which looks at the person who brings a query and at its wording, not at its coverage."""
+"""The codes of gate 7 in their order: it looks at the query and at who brings it, not at what it covers."""
 
 
 class VerdictOutcome(StrEnum):
@@ -96,19 +98,14 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseCall:
-    """A capability, and the ``ruling`` on an excluded query if it exercised this capability competently.
+    """What an excluded query would bring that is new, if it competently exercised all of ``capabilities``.
 
-    ``probability`` in [0, 1] is the probability that it does: below the competence bar, or below one half.
+    One capability that is new or would fill a floor, or a combination that nobody carries; sorted.  ``likelihood`` in
+    [0, 1] is the product of the probabilities of those that it does not exercise competently now.
     """
 
-    capability: str
-    probability: Annotated[float, Field(ge=0, le=1, description="of its exercising it; too low")]
-    ruling: Ruling
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The codes that its verdict would have then."""
-        return self.ruling.reasons
+    capabilities: tuple[str, ...]
+    likelihood: Annotated[float, Field(ge=0, le=1, description="that it exercises all of them")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +113,8 @@ class Verdict:
     """A ruling on one query, with the facts behind it.
 
     ``displaces`` is E for a REPLACE and empty otherwise; ``alternate_of`` are the waiting queries of the same cycle
-    that already offer the only merit of this one.  ``close_calls`` are those of a redundant query, the most probable
-    first.
+    that already offer the only merit of this one, or of which it is a clone.  ``close_call`` is that of a redundant
+    query, if it is one (semantics, section 5).
     """
 
     id: str
@@ -125,7 +122,7 @@ class Verdict:
     displaces: tuple[str, ...]
     alternate_of: tuple[str, ...]
     facts: RelationalFacts
-    close_calls: tuple[CloseCall, ...] = ()
+    close_call: CloseCall | None = None
 
     @property
     def decision(self) -> Decision:

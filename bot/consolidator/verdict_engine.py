@@ -8,17 +8,22 @@ at queries that wait.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from bot.config import Knobs, Options
-from bot.consolidator.verdict import Decision, Reason, Route, Ruling
+from bot.consolidator.verdict import GATE_7, Decision, Reason, Route, Ruling
 from bot.rater.model import RelationalFacts, ScoredQuery
 from bot.text.compare import rounded
 
 REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
 """The ruling on a query without merit, or whose merit waiting queries already offer."""
+CLONE: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.CLONE,))
+"""The ruling on a clone of an entry, or of a waiting query that offers its merit."""
+OFF_TAXONOMY: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.OFF_TAXONOMY,))
+"""The ruling on a query that exercises no capability of the taxonomy."""
 
 
 def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
@@ -31,12 +36,12 @@ def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
 def _cascade(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
     # Gate 0
     if not facts.exercised:
-        return Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.OFF_TAXONOMY,))
+        return OFF_TAXONOMY
     # Gate 1
     if rounded(facts.max_similarity) >= rounded(knobs.clone_cutoff):
         if options.clone_rescue and facts.new_capabilities:
             return Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.CLONE, Reason.NEW_COVERAGE))
-        return Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.CLONE,))
+        return CLONE
     # Gate 2
     if not (facts.new_capabilities or facts.fills or facts.wins or facts.novel):
         return REDUNDANT
@@ -63,40 +68,56 @@ def _replacement(facts: RelationalFacts, knobs: Knobs) -> Ruling:
 
 
 def _review_weak_scores(ruling: Ruling, facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
-    """Gate 6: a low-confidence tag cannot admit a query by itself (the paper's invariant I5)."""
-    if not ruling.admitted:
+    """Gate 6: a low-confidence tag cannot admit a query (the paper's invariant I5)."""
+    if not ruling.admitted or rounded(honesty(facts, options)) >= rounded(knobs.honesty_floor):
         return ruling
-    score, floor = honesty(facts, knobs, options)
-    return _reviewed(ruling, [Reason.LOW_CONFIDENCE]) if rounded(score) < rounded(floor) else ruling
+    return _reviewed(ruling, [Reason.LOW_CONFIDENCE])
 
 
-def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[float, float]:
-    """The score on which a direct admission depends, and its minimum.
+def deciding(facts: RelationalFacts) -> tuple[str, ...]:
+    """The evidence of the gate that admits a query: its new capabilities, else its fills, else its wins, sorted."""
+    return facts.new_capabilities or tuple(facts.fills) or tuple(facts.wins)
 
-    The first test of a capability needs the surest tags, since an error of a classifier looks new.
+
+def honesty(facts: RelationalFacts, options: Options) -> float:
+    """The score that gate 6 compares with ``honesty_floor``: the weakest of the evidence of the query's own gate.
+
+    A sure tag carries no doubtful one into coverage, and a win lifts no weak new capability.  With ``honesty_scope:
+    all`` it is the paper's, the best of all.
     """
     if options.honesty_scope == "all":
-        return facts.top_score, knobs.honesty_floor
-    first = not (facts.wins or facts.fills)
-    return facts.evidence_score, options.first_floor if first else knobs.honesty_floor
+        return facts.top_score
+    return min([facts.scores[name] for name in deciding(facts)], default=0.0)
 
 
 def _review_unfamiliar(ruling: Ruling, facts: RelationalFacts) -> Ruling:
-    """Gate 6: a verdict on a text that the classifier cannot judge always needs review."""
-    return ruling if facts.familiar else _reviewed(ruling, [Reason.UNFAMILIAR])
+    """Gate 6: a verdict on a text that the classifier cannot judge needs review, unless it is a clone's exclusion."""
+    if facts.familiar or ruling == CLONE:
+        return ruling
+    return _reviewed(ruling, [Reason.UNFAMILIAR])
 
 
 def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
-    """Gate 7: ``ruling``, or the same on the review route, for a query whose text a person should see.
+    """Gate 7: ``ruling`` with the codes that hold of the query itself; with any it is on the review route.
 
-    It argues with the classifier or hides text (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
+    It argues with the classifier or hides text (``ATTEMPT``), it contains personal data (``PERSONAL_DATA``), or its
+    evidence rests on a doubted expectation of calls (``CONTRADICTED``).
     """
-    return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
+    return _doubted(query, facts, ruling, ())
 
 
-def _doubts(query: ScoredQuery) -> list[Reason]:
-    found = [Reason.ATTEMPT] if query.attempt else []
-    return [*found, Reason.PERSONAL_DATA] if query.personal else found
+def _doubted(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, beyond: Iterable[Reason]) -> Ruling:
+    """An admitting ``ruling`` with all codes of gate 7 in their order: those of the query, and those ``beyond`` it."""
+    if not ruling.decision.admits:
+        return ruling
+    found = {*beyond}
+    if query.attempt:
+        found.add(Reason.ATTEMPT)
+    if query.personal:
+        found.add(Reason.PERSONAL_DATA)
+    if any(name in query.doubted for name in deciding(facts) or chain(*facts.new_combinations)):
+        found.add(Reason.CONTRADICTED)
+    return _reviewed(ruling, [reason for reason in GATE_7 if reason in found])
 
 
 def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
@@ -107,7 +128,7 @@ def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustGate:
-    """Gate 7: sends direct admissions to review, with its codes as reasons.
+    """Gate 7: adds its codes to admissions, and sends direct ones to review.
 
     ``declared`` maps each query to the capabilities that its agent's specification or a count in the query decided;
     called tools count as inferred, even if the eval set expects them.  ``customers`` maps each query to its customer,
@@ -128,10 +149,10 @@ class TrustGate:
 
     def __call__(self, query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
         """``ruling``, on the review route with further codes if a person should see it."""
-        if not ruling.admitted:
+        if not ruling.decision.admits:
             return ruling
-        reasons = _doubts(query)
-        evidence = {*facts.new_capabilities, *facts.fills, *facts.wins}
+        reasons = []
+        evidence = {*facts.new_capabilities, *facts.fills, *facts.wins} or {*chain(*facts.new_combinations)}
         if not self.author_trusted and not evidence & self.declared[query.id]:
             reasons.append(Reason.UNTRUSTED_AUTHOR)
         customer = self.customers[query.id]
@@ -143,4 +164,4 @@ class TrustGate:
             reasons.append(Reason.UNSEEN)
         if query.id in self.contested:
             reasons.append(Reason.CONTESTED)
-        return _reviewed(ruling, reasons)
+        return _doubted(query, facts, ruling, reasons)

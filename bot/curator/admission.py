@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Literal, TypeAlias
 
 from bot.config import Curation
 from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.verdict import Verdict
-from bot.consolidator.verdict_engine import doubt_text, honesty
+from bot.consolidator.verdict_engine import doubt_text
 from bot.intake.query import Setup
-from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
-from bot.text.compare import rounded
+from bot.rater.contextualizer import LiveSet
+from bot.rater.expected_detection import ExpectedDetection
+from bot.rater.model import RatedEntry, ScoredQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,38 +156,29 @@ def resident(query: ScoredQuery, verdict: Verdict, place: int) -> RatedEntry:
         id=query.id,
         turns=query.turns,
         scores=query.scores,
+        by_rule=query.by_rule,
         customer=query.customer,
         admitted_at=f"{_LATER}{place:06d}",
         displaces=verdict.displaces,
     )
 
 
-def by_gain(verdicts: Iterable[Verdict], config: Curation) -> tuple[Verdict, ...]:
-    """``verdicts`` in the order in which to ask people about them: their time is the scarce resource.
+def by_expected_detection(
+    queries: Sequence[ScoredQuery], residents: Sequence[RatedEntry], config: Curation
+) -> tuple[str, ...]:
+    """The ids of ``queries`` in the order in which to ask people about them (semantics, section 7).
 
-    The greatest :func:`expected_gain` comes first.  At equal gain the query comes first whose evidence is nearest to
-    the threshold of a direct admission, then the smaller id.
+    First comes what adds most to the faults that ``residents`` are expected to show, also in capabilities in which it
+    is not competent; ties by id.
     """
+    live = LiveSet(residents, queries, config)
+    detection = ExpectedDetection(live.members, live.capabilities, config.options.flakiness)
 
-    def order(verdict: Verdict) -> tuple[float, float, float, str]:
-        capabilities, combinations = expected_gain(verdict.facts)
-        score, least = honesty(verdict.facts, config.knobs, config.options)
-        return -capabilities, -combinations, rounded(abs(score - least)), verdict.id
+    def order(query: ScoredQuery) -> tuple[float, str]:
+        profile = live.profile(query)
+        return -detection.gain(profile, profile.signature), query.id
 
-    return tuple(sorted(verdicts, key=order))
-
-
-def expected_gain(facts: RelationalFacts) -> tuple[float, float]:
-    """How many capabilities that lack coverers, and then how many new combinations, the query adds on average.
-
-    A score is the probability that the query exercises the capability; those of a combination count as independent.
-    """
-    scores = facts.scores
-    capabilities = {*facts.new_capabilities, *facts.fills}
-    return (
-        rounded(sum(scores.get(name, 0.0) for name in sorted(capabilities))),
-        rounded(sum(prod(scores.get(name, 0.0) for name in names) for names in facts.new_combinations)),
-    )
+    return tuple(query.id for query in sorted(queries, key=order))
 
 
 ProvisionKind: TypeAlias = Literal["tenant", "connector", "fixture"]

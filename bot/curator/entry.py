@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
@@ -103,7 +103,8 @@ class Admitted(LenientModel):
 class Entry(LenientModel):
     """``regression_set/<id>.yaml``: a query that lives in the regression set.
 
-    ``scores`` holds cs for the TRUE capabilities only; ``expected`` is what the customer expects of the answer;
+    ``scores`` holds cs for the TRUE capabilities only; ``by_rule`` which of them are rule values (semantics, section 3;
+    ``None``: an earlier version wrote the entry); ``expected`` is what the customer expects of the answer;
     ``pin`` a person's reason to keep the entry whatever its role; ``restored`` is the digest of the grounds on which it
     was evicted before it was brought back: on these it is not suggested again.  ``quarantined`` is the reason why
     exports leave the entry out, so that it blocks no release; no verdict rests on it.
@@ -113,6 +114,7 @@ class Entry(LenientModel):
     id: EntryId
     turns: Annotated[Tuple[Text], Field(min_length=1)]
     scores: dict[str, Score]
+    by_rule: Annotated[Tuple[Text] | None, Field(exclude_if=lambda value: value is None)] = None
     classified: EntryClassification
     source: Source | None = None
     admitted: Admitted
@@ -172,29 +174,39 @@ def active_identity(entries: Iterable[Entry]) -> Identity | None:
     return min(counts, key=lambda identity: (-counts[identity], identity), default=None)
 
 
-# The sources whose values the classifier infers from the query.
-_INFERRED: Final = ("intent", "tool")
-
-
 def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[RatedEntry, StaleEntry | None]:
     """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and why it is stale, if it
     is.
     """
     comparable, stale = _comparable(entry, taxonomy, identity)
-    by_id, corrected = taxonomy.by_id, entry.classified.corrected
     resident = RatedEntry(
         id=entry.id,
         turns=entry.turns,
         scores=comparable,
+        by_rule=rule_values(entry, comparable, taxonomy),
         admitted_at=entry.admitted.at,
         customer=None if entry.source is None else entry.source.customer,
         pin=entry.pin,
         displaces=entry.admitted.displaces,
         setup_cost=entry.setup.cost,
         attachments=entry.setup.attachments,
-        inferred=frozenset(name for name in comparable if by_id[name].source in _INFERRED and name not in corrected),
     )
     return resident, stale
+
+
+def rule_values(entry: Entry, comparable: Collection[str], taxonomy: Taxonomy) -> frozenset[str]:
+    """The ``comparable`` capabilities whose scores are rule values: by the sources where the entry does not say."""
+    if entry.by_rule is not None:
+        return frozenset(comparable).intersection(entry.by_rule)
+    return frozenset(
+        name
+        for name in comparable
+        if name in entry.classified.corrected
+        or ((capability := taxonomy.by_id[name]).source in _RULE_SOURCES and capability.requires is None)
+    )
+
+
+_RULE_SOURCES: Final = ("spec", "tool", "structure")
 
 
 def _comparable(
@@ -257,7 +269,10 @@ def with_definitions(entry: Entry, migration: Migration, old: Taxonomy, carried:
             "corrected": migrated_values(entry.classified.corrected, migration),
         }
     )
-    return entry.model_copy(update={"scores": _renamed(entry.scores, migration), "classified": classified})
+    by_rule = entry.by_rule and tuple(sorted(migration.renames.get(name, name) for name in entry.by_rule))
+    return entry.model_copy(
+        update={"scores": _renamed(entry.scores, migration), "by_rule": by_rule, "classified": classified}
+    )
 
 
 def migrated_values(values: Mapping[str, bool], migration: Migration) -> dict[str, bool]:
@@ -298,7 +313,8 @@ def as_classified(entry: Entry, line: Sequence[Taxonomy]) -> tuple[Entry, dict[s
         update={"definitions": {names.get(name, name): item for name, item in definitions.items()}}
     )
     scores = {names.get(name, name): score for name, score in entry.scores.items()}
-    return entry.model_copy(update={"scores": scores, "classified": classified}), borne
+    by_rule = entry.by_rule and tuple(names.get(name, name) for name in entry.by_rule)
+    return entry.model_copy(update={"scores": scores, "by_rule": by_rule, "classified": classified}), borne
 
 
 def _renamed(values: Mapping[str, Value], migration: Migration) -> dict[str, Value]:

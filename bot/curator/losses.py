@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from bot.config import Curation
 from bot.curator.entry import Tombstone
 from bot.curator.prune import SafeRemovals
-from bot.curator.roles import EvictionKind, derive_roles, title_holders
+from bot.curator.roles import EvictionKind, derive_roles
 from bot.curator.store import RegressionSet
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry
@@ -52,7 +52,7 @@ def losses(leaving: Collection[str], residents: Sequence[RatedEntry], config: Cu
     covered = {index for member in going for index in bits(member.caps)}
     carried = {mask for member in staying for mask in live.capabilities.carried(member)}
     lost = {mask for member in going for mask in member.combinations} - carried
-    champions = [(index, champion) for index, champion in enumerate(title_holders(live)) if champion is not None]
+    champions = [(index, champion) for index, champion in enumerate(live.titles) if champion is not None]
     return Losses(
         shortages=tuple(
             Coverage(capability=names[index], before=live.coverers[index], after=after[index], floor=floors[index])

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from bot.config import Curation
-from bot.curator.roles import EvictionKind, Grounds, Roles, roles_in, title_holders
+from bot.curator.roles import EvictionKind, Grounds, Roles, roles_in
 from bot.rater.contextualizer import LiveSet, outranks
 from bot.rater.expected_detection import ExpectedDetection
 from bot.rater.model import RatedEntry
@@ -77,8 +77,7 @@ class SafeRemovals:
         self._kept = _Kept(self.live)
         # Resident → the capabilities whose champion it is, at or above the bar.
         self._titles: Counter[str] = Counter()
-        self._holders = title_holders(self.live)
-        for index, champion in enumerate(self._holders):
+        for index, champion in enumerate(self.live.titles):
             if champion is not None and champion.caps >> index & 1:
                 self._titles[champion.id] += 1 << index
         self._flakiness = config.options.flakiness
@@ -125,8 +124,8 @@ class SafeRemovals:
             beats=sum(
                 1 << index
                 for index, score in profile.items
-                if not query.flaps
-                and ((champion := self._holders[index]) is None or outranks(profile, champion, index, score))
+                if profile.contested >> index & 1
+                and ((champion := self.live.titles[index]) is None or outranks(profile, champion, index, score))
             ),
             displaces=frozenset(
                 id

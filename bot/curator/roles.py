@@ -15,9 +15,8 @@ from enum import StrEnum
 from pydantic import JsonValue
 
 from bot.config import Curation
-from bot.rater.contextualizer import LiveSet, outranks
+from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry
-from bot.rater.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +24,7 @@ class Roles:
     """The role of each resident of R.
 
     ``champions``: capability → champion; ``coverers``: capability → its competent coverers, sorted; ``pinned``:
-    resident → why it may not be evicted (``champion:CAP``, see :func:`title_holders`, or ``person:REASON``);
+    resident → why it may not be evicted (``champion:CAP``, or ``person:REASON``);
     ``displaced``: resident → the residents that displace it and still cover all it covers.
     """
 
@@ -47,9 +46,8 @@ def roles_in(live: LiveSet) -> Roles:
     names = sorted(set[str]().union(*(resident.scores for resident in residents)))
     champions = {name: best.id for name in names if (best := live.champions[index_of[name]]) is not None}
     titles: dict[str, list[str]] = {}
-    holders = title_holders(live)
     for name in names:
-        holder = holders[index_of[name]]
+        holder = live.titles[index_of[name]]
         if holder is not None and holder.caps >> index_of[name] & 1:
             titles.setdefault(holder.id, []).append(f"champion:{name}")
     coverers = {
@@ -73,25 +71,6 @@ def roles_in(live: LiveSet) -> Roles:
         if resident.id in displacers:
             displaced[resident.id] = tuple(sorted(displacers[resident.id]))
     return Roles(champions=champions, coverers=coverers, pinned=pinned, displaced=displaced)
-
-
-def title_holders(live: LiveSet) -> Sequence[Profile | None]:
-    """The resident that is kept as champion of each capability of ``live``, by index.
-
-    It is the champion, but the best of those that do not flap where a flapping one is not to be kept for it (option
-    ``unpin_flapping``).
-    """
-    flapping = {resident.id for resident in live.residents if resident.flaps}
-    if not flapping:
-        return live.champions
-    found: list[Profile | None] = [None] * len(live.champions)
-    for member in live.members:
-        if member.id not in flapping:
-            for index, score in zip(member.places, member.counted, strict=True):
-                holder = found[index]
-                if holder is None or outranks(member, holder, index, score):
-                    found[index] = member
-    return found
 
 
 class EvictionKind(StrEnum):

@@ -101,6 +101,7 @@ def entry_of(candidate: AdmissionCandidate, admitted: Admitted, taxonomy: Taxono
         id=candidate.entry_id,
         turns=query.turns,
         scores=scores,
+        by_rule=tuple(sorted(candidate.scored.by_rule)),
         classified=classified_by(identity, taxonomy, tuple(scores), candidate.corrected),
         source=candidate.source,
         admitted=admitted,

@@ -115,15 +115,13 @@ State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 class RegressionSet:
     """R, the waitlist and the tombstones, each by id and sorted; and the costs that curators corrected.
 
-    ``flapping`` are the ids of those that flap in release runs and are not pinned as champion for that (option
-    ``unpin_flapping``).  ``notes`` name the keys of its files that have no effect.
+    ``notes`` name the keys of its files that have no effect, and say how entries of earlier versions are read.
     """
 
     entries: Mapping[str, Entry]
     waiting: Mapping[str, Entry]
     tombstones: Mapping[str, Tombstone]
     costs: Costs = field(default_factory=dict)
-    flapping: frozenset[str] = frozenset()
     notes: tuple[Problem, ...] = ()
 
     @cached_property
@@ -241,9 +239,9 @@ class RegressionSet:
     ) -> tuple[RatedEntry, StaleEntry | None]:
         """``entry`` as the rater sees it (:func:`bot.curator.entry.resident_of`), at the cost that counts."""
         resident, stale = resident_of(entry, taxonomy, identity)
-        cost, flaps = self.cost_of(entry.turns, entry.setup), entry.id in self.flapping
-        if cost != resident.setup_cost or flaps:
-            resident = replace(resident, setup_cost=cost, flaps=flaps)
+        cost = self.cost_of(entry.turns, entry.setup)
+        if cost != resident.setup_cost:
+            resident = replace(resident, setup_cost=cost)
         return resident, stale
 
     def _rated(

@@ -70,6 +70,7 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
         taxonomy=review.platform.taxonomy.version,
         classifier=classifier_key(review.identity),
         scores={name: rounded(score) for name, score in sorted(query.scores.items())},
+        by_rule=tuple(sorted(query.by_rule)),
         arbitrated=tuple(sorted(query.arbitrated & query.scores.keys())),
         corrected=tuple(sorted(review.classifications[verdict.id].corrected)),
         attempt=query.attempt,

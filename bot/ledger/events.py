@@ -46,12 +46,13 @@ class VerdictFacts(FileModel, extra="ignore"):
     judged.
 
     ``won`` maps capabilities to the score of the champion that the query beat; ``displaces`` are those champions.
-    ``arbitrated``, ``new``, ``fills`` and ``won`` are among those of ``scores``.
+    ``by_rule``, ``arbitrated``, ``new``, ``fills`` and ``won`` are among those of ``scores``.
     """
 
     taxonomy: Text = Field(description="version of the taxonomy")
     classifier: Digest | None = Field(default=None, description="digest of the classifier identity of the scores")
     scores: dict[Identifier, Score] = Field(description="cs(q, c) of the capabilities that are TRUE")
+    by_rule: Tuple[Identifier] = Field(default=(), description="those that a rule decided")
     arbitrated: Tuple[Identifier] = Field(default=(), description="those that arbitration alone made TRUE")
     corrected: Tuple[Identifier] = Field(
         default=(), description="capabilities, TRUE or not, that a curator's correction decided"
@@ -68,7 +69,7 @@ class VerdictFacts(FileModel, extra="ignore"):
 
     @model_validator(mode="after")
     def _rests_on_scores(self) -> Self:
-        for name in ("arbitrated", "new", "fills", "won"):
+        for name in ("by_rule", "arbitrated", "new", "fills", "won"):
             if not self.scores.keys() >= set(getattr(self, name)):
                 wanted = f"given with a score for each capability of `{name}`"
                 raise ConstraintError(wanted, "add the scores that are missing, or take the line out")

@@ -91,6 +91,7 @@ def _facts(facts: VerdictFacts, lineage: Lineage) -> VerdictFacts:
     return facts.model_copy(
         update={
             "scores": {renamed(name): score for name, score in facts.scores.items()},
+            "by_rule": tuple(map(renamed, facts.by_rule)),
             "arbitrated": tuple(map(renamed, facts.arbitrated)),
             "corrected": tuple(map(renamed, facts.corrected)),
             "new": tuple(map(renamed, facts.new)),

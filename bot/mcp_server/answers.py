@@ -268,15 +268,11 @@ class JudgedRow:
     said: Classification | None = None
 
 
-def _likely(calls: Iterable[CloseCall]) -> dict[str, float]:
-    return {call.capability: call.probability for call in calls}
-
-
 VerdictRow: TypeAlias = Annotated[
     JudgedRow,
     View(
         "id=verdict.id outcome attempt decision=verdict.decision route=verdict.route reasons=verdict.reasons why "
-        "displaces=verdict.displaces alternate_of=verdict.alternate_of close_calls?=verdict.close_calls turns? "
+        "displaces=verdict.displaces alternate_of=verdict.alternate_of close_call?=verdict.close_call turns? "
         "facts?=verdict.facts unfamiliar?=said.unfamiliar contradiction?=said.contradiction",
         id=Name,
         decision=Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"],
@@ -284,14 +280,7 @@ VerdictRow: TypeAlias = Annotated[
         reasons=Annotated[tuple[str, ...], Field(description="codes, in order (docs/verdicts.md)")],
         displaces=Annotated[tuple[Name, ...], Field(description="entries that may be evicted then")],
         alternate_of=Annotated[tuple[Name, ...], Field(description="queries under review that offer the same")],
-        close_calls=Annotated[
-            dict[str, float],
-            PlainSerializer(_likely),
-            Field(
-                description="capability that would give it merit if exercised competently: its probability, which is "
-                "too low"
-            ),
-        ],
+        close_call=Annotated[CloseCall, Field(description="what is new that it may bring after all")],
         turns=Annotated[Turns, Field(description="if asked for")],
         facts=FactsRow,
         unfamiliar=Annotated[Unfamiliar, Field(description="why the classifier cannot judge it")],

@@ -187,11 +187,7 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Ca
         if verdict.admitted:
             problems.append(refused(answer.id, "it is admitted already, without a person", "leave it out"))
         else:
-            said = (
-                "what it would add enters with the direct admissions"
-                if answer.id in outcome.overtaken
-                else f"its verdict is EXCLUDE ({', '.join(verdict.reasons)}) after what was admitted before it"
-            )
+            said = f"its verdict is EXCLUDE ({', '.join(verdict.reasons)}) after what was admitted before it"
             fix = f"leave it out, or give {words.reason} to override the verdict"
             problems.append(refused(answer.id, said, fix))
     if problems:

@@ -308,6 +308,8 @@ def _migrate_entry(data: Any, after: Entry, at: tuple[str, ...], migration: Migr
         for id, definition in after.classified.definitions.items():
             if definitions[id] != definition:
                 definitions[id] = definition
+    if after.by_rule is not None:
+        data["by_rule"][:] = after.by_rule
     if "corrected" in data["classified"]:
         _move_values(data["classified"]["corrected"], after.classified.corrected, migration)
 

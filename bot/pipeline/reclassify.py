@@ -28,11 +28,12 @@ from bot.classifier.model import (
     Progress,
 )
 from bot.classifier.usage import Usage
-from bot.curator.entry import Entry, as_classified, migrated, migrated_values
+from bot.curator.entry import Entry, as_classified, migrated, migrated_values, rule_values
 from bot.curator.staging import classified_by, stored
 from bot.errors import IncumbentError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
+from bot.rater.adapter import by_rule
 from bot.taxonomy.affected import Affected, affected_along, everything
 from bot.taxonomy.migration import NOTHING, Migration, carried_questions, declared, migration_between
 from bot.taxonomy.model import Taxonomy
@@ -224,7 +225,12 @@ def rescored(
     scores |= {name: found.judgements[name].confidence for name in asked if found.judgements[name].value}
     names = tuple(scores)
     classified = classified_by(identity, taxonomy, names, values)
-    return carried.model_copy(update={"scores": stored(scores), "classified": classified})
+    # A value that was not asked about stays what it was.
+    kept = rule_values(carried, [name for name in names if name not in asked], taxonomy)
+    ruled = kept | (by_rule(found, taxonomy) & set(asked))
+    return carried.model_copy(
+        update={"scores": stored(scores), "by_rule": tuple(sorted(ruled)), "classified": classified}
+    )
 
 
 def query_of(entry: Entry) -> Query:

@@ -15,7 +15,7 @@ from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.corrections import Correction, Corrections, corrected, values_of
 from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress, Unfamiliar
 from bot.config import CONFIG_FILE, Curation, load_config
-from bot.consolidator.cycle import Trust, run_cycle
+from bot.consolidator.cycle import Trust
 from bot.consolidator.verdict import Verdict
 from bot.consolidator.verdict_engine import doubt_text
 from bot.curator.admission import (
@@ -24,7 +24,7 @@ from bot.curator.admission import (
     Derivation,
     Provision,
     accept,
-    by_gain,
+    by_expected_detection,
     derive,
     plan_admissions,
     resident,
@@ -229,28 +229,21 @@ class Review:
         return total(known.cost_of(item.turns, item.setup) for item in items.values())
 
     @cached_property
-    def overtaken(self) -> frozenset[str]:
-        """Queries that wait for a person, and would add nothing once the direct admissions are in."""
-        waiting = [self.scored[verdict.id] for verdict in self.plan.waiting_for_review if verdict.decision.admits]
-        verdicts = run_cycle(waiting, self._standing, self.platform.config)
-        return frozenset(item.id for item in verdicts if not (item.decision.admits or item.alternate_of))
-
-    @cached_property
     def questions(self) -> tuple[tuple[Verdict, ...], tuple[Verdict, ...]]:
         """The verdicts that wait for a person, best first, and those beyond ``limits.questions`` of their eval set.
 
-        Queries that would add nothing any more come last.  Those that the classifier cannot judge are one question of
-        their own.
+        Those that the classifier cannot judge are one question of their own.
         """
-        waiting = [verdict for verdict in self.plan.waiting_for_review if verdict.facts.familiar]
-        ordered = sorted(by_gain(waiting, self.platform.config), key=lambda item: item.id in self.overtaken)
+        waiting = {verdict.id: verdict for verdict in self.plan.waiting_for_review if verdict.facts.familiar}
+        queries = [self.scored[id] for id in waiting]
+        ordered = by_expected_detection(queries, self._standing, self.platform.config)
         asked: list[Verdict] = []
         later: list[Verdict] = []
         counts: Counter[str] = Counter()
-        for verdict in ordered:
-            folder = self.origins[verdict.id].folder
+        for id in ordered:
+            folder = self.origins[id].folder
             counts[folder] += 1
-            (asked if counts[folder] <= self.platform.config.limits.questions else later).append(verdict)
+            (asked if counts[folder] <= self.platform.config.limits.questions else later).append(waiting[id])
         return tuple(asked), tuple(later)
 
     def together(self, ids: Sequence[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Paper, section 2.3 (contextualizer); semantics, section 4.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -12,48 +13,98 @@ from itertools import compress
 from typing import Any, Final
 
 from bot.config import Curation
-from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
+from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from bot.rater.profile import Capabilities, CarriedCombinations, Profile, bits, bits_of, counted, spelled_out, weights
 from bot.text.compare import rounded
 
 _DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
 
 
-class Offers:
-    """Masks of capabilities or combinations, and the ids of the queries that offer them, in order of arrival."""
+class WaitingQueries:
+    """The queries of a cycle that wait for a person, in order of arrival, and what the familiar ones offer.
+
+    Sets of them are bit masks of their places, so that the same ids are not named again and again.
+    """
 
     def __init__(self) -> None:
-        self._ids: list[str] = []
-        # Mask → positions of the queries that offer it, as the bits of one number; and those not yet merged into it.
-        self._known: dict[int, int] = {}
-        self._latest: dict[int, list[int]] = {}
+        self.profiles: list[Profile] = []
+        self.texts: list[str] = []
+        # What the familiar ones cover.
+        self.covered = 0
+        self._familiar: list[int] = []
+        # Capability → the scores of those that contest it, ascending, and their places in the same order.
+        self._contesting: dict[int, tuple[list[float], list[int]]] = {}
+        # Capability or combination → the places of those that offer it; and those not yet merged into it.
+        self._known: tuple[dict[int, int], dict[int, int]] = {}, {}
+        self._latest: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
         # Most calls give the same ids.
         self._named: dict[int, tuple[str, ...]] = {}
 
-    def add(self, id: str, masks: Iterable[int]) -> None:
-        """Add ``id``, which offers ``masks``, after all others."""
-        place = len(self._ids)
-        self._ids.append(id)
-        for mask in masks:
-            self._latest.setdefault(mask, []).append(place)
+    def add(self, profile: Profile, combinations: Iterable[int] | None) -> None:
+        """Add ``profile`` after all others; it carries the ``combinations``, or offers nothing (``None``)."""
+        place = len(self.profiles)
+        self.profiles.append(profile)
+        self.texts.append(profile.text)
+        if combinations is None:
+            return
+        self._familiar.append(place)
+        self.covered |= profile.caps
+        for masks, latest in zip((bits_of(profile.caps), combinations), self._latest, strict=True):
+            for mask in masks:
+                latest.setdefault(mask, []).append(place)
+        for index, score in profile.items:
+            if profile.contested >> index & 1:
+                scores, places = self._contesting.setdefault(index, ([], []))
+                at = bisect_left(scores, score)
+                scores.insert(at, score)
+                places.insert(at, place)
 
-    def of(self, masks: Iterable[int]) -> tuple[str, ...]:
-        """The ids that offer at least one of ``masks``."""
+    @property
+    def familiar(self) -> Sequence[Profile]:
+        """Those that offer something."""
+        return [self.profiles[place] for place in self._familiar]
+
+    def covering(self, capabilities: Iterable[int]) -> int:
+        """The familiar ones that competently cover at least one of the ``capabilities`` (single bits)."""
+        return self._places(0, capabilities)
+
+    def carrying(self, combinations: Iterable[int]) -> int:
+        """The familiar ones that carry at least one of the ``combinations``."""
+        return self._places(1, combinations)
+
+    def best(self, index: int) -> float | None:
+        """The best score of the familiar ones in a capability that they contest; ``None`` if none does."""
+        return self._contesting[index][0][-1] if index in self._contesting else None
+
+    def would_stand(self, index: int, score: float, margin: float) -> bool:
+        """Whether ``score`` would win against the familiar ones too, if they were in R."""
+        best = self.best(index)
+        return best is None or score > rounded(best + margin)
+
+    def in_the_way(self, index: int, score: float, margin: float) -> int:
+        """The familiar ones against which ``score`` would not win."""
+        scores, places = self._contesting.get(index, ((), ()))
+        at = bisect_left(scores, True, key=lambda other: score <= rounded(other + margin))
+        return sum(map((1).__lshift__, places[at:]))
+
+    def named(self, places: int) -> tuple[str, ...]:
+        """The ids of those at ``places``."""
+        if places not in self._named:
+            digits = bin(places)[:1:-1].encode().translate(_DIGITS)
+            self._named[places] = tuple(profile.id for profile in compress(self.profiles, digits))
+        return self._named[places]
+
+    def _places(self, kind: int, masks: Iterable[int]) -> int:
+        known, unmerged = self._known[kind], self._latest[kind]
         union = 0
         for mask in masks:
-            union |= self._places(mask)
-        if union not in self._named:
-            digits = bin(union)[:1:-1].encode().translate(_DIGITS)
-            self._named[union] = tuple(compress(self._ids, digits))
-        return self._named[union]
-
-    def _places(self, mask: int) -> int:
-        if latest := self._latest.pop(mask, None):
-            bits = bytearray(latest[-1] // 8 + 1)
-            for place in latest:
-                bits[place // 8] |= 1 << place % 8
-            self._known[mask] = self._known.get(mask, 0) | int.from_bytes(bits, "little")
-        return self._known.get(mask, 0)
+            if latest := unmerged.pop(mask, None):
+                places = bytearray(latest[-1] // 8 + 1)
+                for place in latest:
+                    places[place // 8] |= 1 << place % 8
+                known[mask] = known.get(mask, 0) | int.from_bytes(places, "little")
+            union |= known.get(mask, 0)
+        return union
 
 
 Key = tuple[int, int, int, int, float]
@@ -83,7 +134,7 @@ class LiveSet:
     """R at one moment of a cycle, indexed for relational facts.
 
     It grows by :meth:`admit` (a query that entered R or the waitlist) and by :meth:`await_review` (a query that needs
-    review, and whose coverage counts as offered for later queries: semantics, section 6).
+    review; what it covers counts as offered for later ones: semantics, section 6).
     """
 
     def __init__(self, residents: Sequence[RatedEntry], queries: Sequence[ScoredQuery], config: Curation) -> None:
@@ -107,7 +158,7 @@ class LiveSet:
         return found
 
     def _fill(self, residents: Sequence[RatedEntry], names: Iterable[str], config: Curation) -> None:
-        self._begin(Capabilities(names, config))
+        self._begin(Capabilities(names, config), fades=config.options.recency is not None)
         self.residents = by_admission(residents)
         self._enter_residents(config)
 
@@ -116,16 +167,24 @@ class LiveSet:
         scales = weights(self.residents, config.options.recency)
         for rank, (resident, weight) in enumerate(zip(self.residents, scales, strict=True)):
             profile = self.capabilities.profile(
-                resident.id, resident.turns, resident.scores, resident.customer, rank=rank, pin=resident.pin
+                resident.id,
+                resident.turns,
+                resident.scores,
+                resident.by_rule,
+                resident.customer,
+                rank=rank,
+                pin=resident.pin,
             )
-            self._enter(profile if weight == 1 else self.capabilities.aged(profile, resident.inferred, weight))
+            self._enter(profile if weight == 1 else self.capabilities.aged(profile, weight))
 
-    def _begin(self, capabilities: Capabilities) -> None:
-        """Reset it: no members and no waiting queries."""
+    def _begin(self, capabilities: Capabilities, *, fades: bool) -> None:
+        """Reset it: no members and no waiting queries; if it ``fades``, scores count less with age for champions."""
         self.capabilities = capabilities
         count = len(capabilities.names)
         self.members: list[Profile] = []
         self.champions: list[Profile | None] = [None] * count
+        # Who is pinned as champion: there age does not matter.
+        self.titles: list[Profile | None] = [None] * count if fades else self.champions
         # The champions' scores, below any without one: a quick test, since most new members are no champion.
         self._held: list[float] = [-1.0] * count
         self.coverers: list[int] = [0] * count
@@ -135,15 +194,14 @@ class LiveSet:
         self._covered_for: dict[str | None, int] = {}
         # The score to exceed: the champion's plus margin; below any score without a champion.
         self._to_beat: list[float] = [-1.0] * count
-        # Capabilities in which a score at the competence bar would beat the champion, or be the first.
-        self._won_at_bar = (1 << count) - 1
-        # Combinations that members carry; and those plus the ones offered by waiting queries.  Shared until one waits.
-        self._carried = self._known = CarriedCombinations(capabilities.novelty)
-        self.waiting: list[Profile] = []
-        # Combinations and capabilities that waiting queries offer.
-        self._offered = Offers()
-        self._meeting_each = Offers()
-        self._met = 0
+        self._carried = CarriedCombinations(capabilities.novelty)
+        self.forget_waiting()
+
+    def forget_waiting(self) -> None:
+        """Let no query wait any more."""
+        self.waiting = WaitingQueries()
+        # Combinations that members carry, and those that are offered.  One object until a query offers some.
+        self._known = self._carried
 
     def under(self, config: Curation, absent: str | None = None) -> LiveSet:
         """A copy with other knobs and without the member or waiting query ``absent``; read-only."""
@@ -156,18 +214,13 @@ class LiveSet:
                 -1.0 if champion is None else rounded(held + margin)
                 for champion, held, margin in zip(self.champions, self._held, capabilities.margins, strict=True)
             ]
-            other._won_at_bar = sum(
-                1 << index
-                for index, (bar, score) in enumerate(zip(capabilities.bars, other._to_beat, strict=True))
-                if bar > score
-            )
             other._short = sum(
                 1 << index
                 for index, (coverers, floor) in enumerate(zip(self.coverers, capabilities.floors, strict=True))
                 if capabilities.fills and 0 < coverers < floor
             )
             return other
-        other._begin(capabilities)
+        other._begin(capabilities, fades=config.options.recency is not None)
         known: Sequence[Profile] = self.members
         if config.options.recency is not None:
             # Without its newest entry R is younger.
@@ -177,35 +230,38 @@ class LiveSet:
         for member in known:
             if member.id != absent:
                 other._enter(capabilities.again(member))
-        for profile in self.waiting:
+        familiar = {profile.id for profile in self.waiting.familiar}
+        for profile in self.waiting.profiles:
             if profile.id != absent:
-                other.await_review(capabilities.again(profile))
+                other.await_review(capabilities.again(profile), familiar=profile.id in familiar)
         return other
 
     def profile(self, query: ScoredQuery) -> Profile:
         """``query`` prepared for comparison with this set."""
-        return self.capabilities.profile(query.id, query.turns, query.scores, query.customer)
+        return self.capabilities.profile(query.id, query.turns, query.scores, query.by_rule, query.customer)
 
     def admit(self, profile: Profile) -> None:
         """Add ``profile`` as the latest member of R."""
         self._enter(profile._replace(rank=len(self.members)))
 
-    def await_review(self, profile: Profile) -> None:
-        """Add ``profile`` as a query that needs review: later queries may refer to its coverage."""
-        self.waiting.append(profile)
-        self._met |= profile.caps
-        self._meeting_each.add(profile.id, bits_of(profile.caps))
-        self._offered.add(profile.id, self.capabilities.carried(profile))
+    def await_review(self, profile: Profile, *, familiar: bool) -> None:
+        """Add ``profile`` as a query that needs review; a ``familiar`` one offers what it covers to later ones."""
+        if not familiar:
+            self.waiting.add(profile, None)
+            return
+        self.waiting.add(profile, self.capabilities.carried(profile))
         if self._known is self._carried:
             self._known = self._carried.copy()
         self._known.add(profile.combined)
 
     def key(self, profile: Profile) -> Key:
         """key(q) without the id (semantics, section 6); while the set grows it only falls in lexicographic order."""
-        to_beat = self._to_beat
+        to_beat, may_win = self._to_beat, profile.contested
+        # With `rule_values: scored` a capability without a champion counts whatever its score.
+        scored, held = self.capabilities.scored, self._held
         contested = 0
         for index, score in profile.items:
-            if score > to_beat[index]:
+            if score > to_beat[index] and (may_win >> index & 1 or (scored and held[index] < 0)):
                 contested += 1
         return (
             (profile.caps & ~self.covered).bit_count(),
@@ -214,59 +270,6 @@ class LiveSet:
             counted(self._known.lacking(profile.combined)),
             profile.total,
         )
-
-    def doubts(self, query: ScoredQuery, profile: Profile, least: float) -> list[Doubt]:
-        """The capabilities that may give the redundant ``query`` merit if it exercised them competently.
-
-        These are capabilities that it exercises below the competence bar, and its doubts; ``least`` is the minimum
-        probability.  The most probable come first; among equals those that it exercises, by id, then the others in the
-        taxonomy's order.
-        """
-        gaining = self._gaining(profile, profile.signature & ~profile.caps)
-        if not gaining and not query.doubts:
-            return []
-        least = rounded(least)
-        names, places = self.capabilities.names, self.capabilities.index
-        found = [
-            Doubt(capability=names[index], probability=query.scores[names[index]])
-            for index in bits(gaining)
-            if profile.score(index) >= least
-        ]
-        found += [
-            doubt
-            for doubt in query.doubts
-            if (score := rounded(doubt.probability)) >= least
-            and self._may_gain(profile, places[doubt.capability], score, doubt.instead_of)
-        ]
-        return sorted(found, key=lambda doubt: -rounded(doubt.probability))
-
-    def _gaining(self, profile: Profile, lacking: int) -> int:
-        """The capabilities in ``lacking`` in which a score at the bar may give the redundant ``profile`` merit.
-
-        This is much cheaper than the facts, and complete: without the capability the query has no merit, or only for
-        capabilities that R lacks or has too few coverers of, and that waiting queries offer.
-        """
-        wanted = self._short | ~self.covered
-        if profile.caps & wanted:
-            return lacking
-        gaining = lacking & (wanted | self._won_at_bar)
-        return gaining | self._known.opened_by(self.capabilities.combinable(lacking & ~gaining), profile.combined)
-
-    def _may_gain(self, profile: Profile, index: int, score: float, instead_of: tuple[str, ...] = ()) -> bool:
-        """Whether ``score`` in capability ``index``, without ``instead_of``, may give the redundant ``profile`` merit.
-
-        It may be true without merit, but is never false with merit.
-        """
-        capabilities, bit = self.capabilities, 1 << index
-        if score > self._to_beat[index]:
-            return True
-        if not instead_of:
-            return bool(self._gaining(profile, bit))
-        gone = sum(1 << capabilities.index[name] for name in instead_of if name in capabilities.index)
-        caps = profile.caps & ~gone | bit
-        if caps & (self._short | ~self.covered) or self._won_at_bar & bit:
-            return True
-        return bool(self._known.lacking(capabilities.combined(profile.signature & ~gone | bit, caps)))
 
     def facts(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
         """All relational facts of ``query`` at this moment."""
@@ -279,12 +282,9 @@ class LiveSet:
         beaten = [
             (index, score, champion)
             for index, score in profile.items
-            if score > to_beat[index] and (champion := champions[index]) is not None
+            if score > to_beat[index] and profile.contested >> index & 1 and (champion := champions[index]) is not None
         ]
         beaten.sort(key=lambda win: win[0])
-        evidence = [score for index, score, _ in beaten]
-        if needed := new | fills:
-            evidence += [score for index, score in profile.items if needed >> index & 1]
         displaced, undominated, protected, short, sole = _replacement(self, profile, beaten) if beaten else ((),) * 5
         return RelationalFacts(
             exercised=not query.scores.keys() <= query.arbitrated,
@@ -292,12 +292,10 @@ class LiveSet:
             new_capabilities=named(new),
             new_combinations=tuple(sorted(map(named, spelled_out(fresh)))) if fresh else (),
             fills={names[index]: self.coverers[index] for index in bits(fills)},
-            met_by=self._meeting(needed),
             wins={names[index]: champion.id for index, _, champion in beaten},
             max_similarity=similarity.value,
             most_similar=similarity.resident,
             top_score=profile.top,
-            evidence_score=max(evidence, default=0.0),
             familiar=query.familiar,
             personal=query.personal,
             displaced=displaced,
@@ -326,23 +324,63 @@ class LiveSet:
             max_similarity=similarity.value,
             most_similar=similarity.resident,
             top_score=profile.top,
-            evidence_score=0.0,
             familiar=query.familiar,
             personal=query.personal,
             scores=query.scores,
             champion_scores=_NONE,
         )
 
-    def offering(self, profile: Profile) -> tuple[str, ...]:
-        """The waiting queries that carry a combination of ``profile`` that R lacks, in the cycle's order."""
-        if not self.waiting:
-            return ()
-        return self._offered.of(spelled_out(self._carried.lacking(profile.combined)))
+    def would_cover(self, capability: int, profile: Profile) -> bool:
+        """Whether ``capability``, a single bit, would be new or fill a floor by ``profile``, and none waits with it."""
+        wanted = ~self.covered | (self._short & ~self._covered_for.get(profile.customer, 0))
+        return bool(capability & wanted & ~self.waiting.covered)
 
-    def _meeting(self, needed: int) -> tuple[str, ...]:
-        if not needed or needed & ~self._met:
-            return ()
-        return self._meeting_each.of(bits_of(needed))
+    def is_new(self, combination: int) -> bool:
+        """Whether neither R nor a familiar waiting query carries the ``combination``."""
+        return bool(self._known.lacking(combination))
+
+    def lacking(self, profile: Profile) -> frozenset[int]:
+        """newCombos of ``profile`` as masks: its combinations that neither R nor a familiar waiting query carries."""
+        return spelled_out(self._known.lacking(profile.combined))
+
+    def offering(self, profile: Profile) -> int:
+        """The waiting queries that carry a combination of ``profile`` that R lacks."""
+        if not self.waiting.profiles:
+            return 0
+        return self.waiting.carrying(spelled_out(self._carried.lacking(profile.combined)))
+
+    def clones(self, profile: Profile, cutoff: float) -> Sequence[int]:
+        """The places of the waiting queries of which ``profile`` is a clone."""
+        from bot.rater.similarity import clones_among
+
+        return clones_among(profile.text, self.waiting.texts, cutoff)
+
+    def behind(self, profile: Profile, wins: Iterable[str], clones: Sequence[int] = ()) -> int:
+        """The waiting queries behind which ``profile`` waits, with its ``wins`` against R; 0 if it does not.
+
+        It waits if they offer all of its merit (semantics, section 6): what is new or filled, and its combinations; no
+        win would stand if they were in R, but for one in a capability that is new or filled.  ``clones`` are the places
+        of those that it is a clone of: what one of them covers counts as well, though none may be familiar, and then no
+        win may stand.
+        """
+        needed = profile.caps & ~self.covered | self._fills(profile)
+        missing, lacking = needed & ~self.waiting.covered, self.lacking(profile)
+        margins, waiting = self.capabilities.margins, self.waiting
+        won = [(index, profile.score(index)) for index in map(self.capabilities.index.__getitem__, wins)]
+        standing = [index for index, score in won if waiting.would_stand(index, score, margins[index])]
+        found = 0
+        if clones:
+            for place in () if standing else clones:
+                other = waiting.profiles[place]
+                if not missing & ~other.caps and lacking <= self.capabilities.carried(other):
+                    found |= 1 << place
+            if not found:
+                return 0
+        elif missing or lacking or any(not needed >> index & 1 for index in standing):
+            return 0
+        for index, score in won:
+            found |= waiting.in_the_way(index, score, margins[index])
+        return found | waiting.covering(bits_of(needed)) | self.offering(profile)
 
     def _fills(self, profile: Profile) -> int:
         """fills(q) as a mask."""
@@ -355,12 +393,18 @@ class LiveSet:
         self._carried.add(profile.combined)
         if self._known is not self._carried:
             self._known.add(profile.combined)
-        caps, held = profile.caps, self._held
+        caps, contested, held = profile.caps, profile.contested, self._held
         for index, score in zip(profile.places, profile.counted, strict=True):
             if caps >> index & 1:
                 self._cover(index)
-            if score >= held[index]:
+            if score >= held[index] and contested >> index & 1:
                 self._challenge(profile, index, score)
+        if self.titles is not self.champions:
+            plain = profile._replace(counted=profile.values)
+            for index, score in plain.items:
+                holder = self.titles[index]
+                if contested >> index & 1 and (holder is None or outranks(plain, holder, index, score)):
+                    self.titles[index] = plain
 
     def _cover(self, index: int) -> None:
         """Count another competent coverer of the capability with this index."""
@@ -378,10 +422,6 @@ class LiveSet:
             return
         self.champions[index], self._held[index] = profile, score
         self._to_beat[index] = rounded(score + self.capabilities.margins[index])
-        if self.capabilities.bars[index] > self._to_beat[index]:
-            self._won_at_bar |= 1 << index
-        else:
-            self._won_at_bar &= ~(1 << index)
 
 
 def outranks(challenger: Profile, champion: Profile, index: int, score: float) -> bool:
@@ -433,9 +473,10 @@ def _replacement(
 def _still_champion(live: LiveSet, resident: Profile, profile: Profile, scores: dict[int, float]) -> bool:
     """Whether ``resident`` is the champion, at or above the bar, of a capability in R ∪ {q}."""
     for index in resident.places:
-        if not resident.caps >> index & 1 or live.champions[index] is not resident:
+        holder = live.titles[index]
+        if not resident.caps >> index & 1 or holder is None or holder.id != resident.id:
             continue
-        score = scores.get(index)
-        if score is None or not outranks(profile, resident, index, score):
+        score = scores.get(index) if profile.contested >> index & 1 else None
+        if score is None or not outranks(profile, holder, index, score):
             return True
     return False

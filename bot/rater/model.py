@@ -13,18 +13,19 @@ from pydantic import Field
 class Doubt:
     """A capability that a query may not exercise, with the ``probability`` in [0, 1] that it does.
 
-    ``instead_of`` are the members of its ``exactly-one`` group that the query would not exercise in that case.
+    ``excludes`` are the other members of its ``exactly-one`` group: a query exercises at most one of them.
     """
 
     capability: str
     probability: float
-    instead_of: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredQuery:
     """A query with its intrinsic half: cs(q, c) ∈ [0, 1] for every c in sig(q).
 
+    ``by_rule`` are the capabilities whose scores are rule values (semantics, section 3).
     ``customer`` is ``None`` if unknown.  ``arbitrated`` are the capabilities that only arbitration made TRUE; gate 0
     ignores them.  ``doubts`` are about capabilities that it does not exercise, in the taxonomy's order; like low
     scores, they make close calls.  ``attempt``: the query argues with the classifier or hides text (gate 7).
@@ -36,6 +37,7 @@ class ScoredQuery:
     id: str
     turns: tuple[str, ...]
     scores: Mapping[str, float]
+    by_rule: frozenset[str] = frozenset()
     customer: str | None = None
     arbitrated: frozenset[str] = frozenset()
     doubts: tuple[Doubt, ...] = ()
@@ -49,29 +51,29 @@ class ScoredQuery:
 class RatedEntry:
     """An entry of R for the rater; ``scores`` contains only the comparable ones (semantics, section 2).
 
+    ``by_rule`` are the capabilities whose scores are rule values (semantics, section 3).
     ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason,
     ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
     ``attachments`` are a part of what it asks, though no rule looks at their names.
-    ``inferred`` are the capabilities whose scores come from the inference path (option ``recency``).  One that
-    ``flaps`` in release runs is not pinned as champion (option ``unpin_flapping``); no verdict rests on it.
     """
 
     id: str
     turns: tuple[str, ...]
     scores: Mapping[str, float]
+    by_rule: frozenset[str] = frozenset()
     admitted_at: str
     customer: str | None = None
     pin: str | None = None
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
-    inferred: frozenset[str] = frozenset()
-    flaps: bool = False
     attachments: tuple[str, ...] = ()
 
     @property
     def query(self) -> ScoredQuery:
         """The entry as a query, to judge it again."""
-        return ScoredQuery(id=self.id, turns=self.turns, scores=self.scores, customer=self.customer)
+        return ScoredQuery(
+            id=self.id, turns=self.turns, scores=self.scores, by_rule=self.by_rule, customer=self.customer
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +99,6 @@ class RelationalFacts:
             description="fills(q): competent capabilities with too few competent coverers in R, none of q's customer"
         ),
     ] = field(default_factory=dict)
-    met_by: tuple[str, ...] = ()
-    """Waiting queries that cover, between them, all of newCaps(q) ∪ fills(q), in the cycle's order; else none."""
     wins: Annotated[
         Mapping[str, str],
         Field(description="wins(q): capability: the champion that q beats by more than the winning margin"),
@@ -107,8 +107,6 @@ class RelationalFacts:
     most_similar: str | None
     top_score: float
     """The highest score of q; 0 without scores."""
-    evidence_score: float
-    """The highest score of q in ``new_capabilities``, ``fills`` and ``wins``; 0 without any."""
     familiar: bool = True
     """Whether the classifier can judge this kind of text."""
     personal: Mapping[str, int] = field(default_factory=dict)
@@ -124,7 +122,7 @@ class RelationalFacts:
     sole: tuple[str, ...] = ()
     """Capabilities for which q would be the sole competent coverer in R'."""
     scores: Mapping[str, float] = field(default_factory=dict)
-    """cs(q, ·), for reports."""
+    """cs(q, ·)."""
     champion_scores: Mapping[str, float] = field(default_factory=dict)
     """champ_cs of the capabilities won, as much as they count, for reports."""
     faded: Mapping[str, float] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import fsum
@@ -65,22 +65,6 @@ class CarriedCombinations:
         # Below the lowest bit of a rest; all, if it is empty.
         return [(rest, free) for rest in rests if (free := mask & ((rest & -rest) - 1) & ~ends.get(rest, 0))]
 
-    def opened_by(self, bits: int, mask: int) -> int:
-        """The ``bits`` that form, each together with ``mask``, a combination that is not carried.
-
-        All combinations of ``mask`` itself must be carried.
-        """
-        if self._novelty == 2 and mask:
-            # The same as below without lists, as in :meth:`lacking`.
-            ends, found = self._ends, 0
-            while bits:
-                bit = bits & -bits
-                bits ^= bit
-                if mask & ~ends.get(bit, 0):
-                    found |= bit
-            return found
-        return sum([bit for bit in bits_of(bits) if self.lacking(mask | bit)])
-
 
 def counted(lacking: Iterable[tuple[int, int]]) -> int:
     """The number of these combinations."""
@@ -111,7 +95,8 @@ class Profile(NamedTuple):
 
     ``places`` are the indices of its capabilities, ``values`` their rounded scores; ``counted`` is what these count
     for champions and wins, where the age of an entry matters (option ``recency``).  ``signature`` and ``caps`` are bit
-    masks of sig(x) and caps(x); ``combined`` is the mask of its combinable capabilities, ``novelty`` the strength of
+    masks of sig(x) and caps(x), ``by_rule`` of its rule values, and ``contested`` of the capabilities that it may win
+    or be champion of; ``combined`` is the mask of its combinable capabilities, ``novelty`` the strength of
     combinations; ``rank`` is the position in the order of admission (``-1``: not in R).
     """
 
@@ -123,6 +108,8 @@ class Profile(NamedTuple):
     counted: tuple[float, ...]
     signature: int
     caps: int
+    by_rule: int
+    contested: int
     breadth: int
     total: float
     combined: int
@@ -169,7 +156,9 @@ class Capabilities:
         self.novelty: Novelty = config.options.novelty
         self._whole = self.novelty == "signature"
         self.fills = config.options.fill_floor
-        self._trial = config.trial
+        self.scored = config.options.rule_values == "scored"
+        self._win_needs_bar = config.options.win_needs_bar
+        self.trial = config.trial
         # Combinable capabilities: all for strength 1, else all but base.
         self.combining = sum(
             1 << index for index, name in enumerate(self.names) if self.novelty == 1 or name not in config.base
@@ -181,18 +170,21 @@ class Capabilities:
         id: str,
         turns: Sequence[str],
         scores: Mapping[str, float],
+        by_rule: Collection[str] = (),
         customer: str | None = None,
         rank: int = -1,
         pin: str | None = None,
     ) -> Profile:
         """The profile of ``id`` with its ``scores``, whose capabilities must all be known here.
 
+        ``by_rule`` are those that a rule decided.
         Scores of capabilities on trial are left out, since verdicts do not use them.
         """
         bars = self.bars
-        if not self._trial.isdisjoint(scores):
-            scores = {name: score for name, score in scores.items() if name not in self._trial}
-        places = tuple(map(self.index.__getitem__, scores))
+        if not self.trial.isdisjoint(scores):
+            scores = {name: score for name, score in scores.items() if name not in self.trial}
+        index = self.index
+        places = tuple(map(index.__getitem__, scores))
         values = all_rounded(scores.values())
         signature = caps = 0
         for place, score in zip(places, values, strict=True):
@@ -200,6 +192,10 @@ class Capabilities:
             signature |= bit
             if score >= bars[place]:
                 caps |= bit
+        ruled = 0
+        for name in by_rule:
+            if name in scores:
+                ruled |= 1 << index[name]
         return Profile(
             id,
             normalise(turns),
@@ -208,6 +204,8 @@ class Capabilities:
             values,
             signature,
             caps,
+            ruled,
+            self._contested(signature, caps, ruled),
             caps.bit_count(),
             rounded(fsum(scores.values())),
             self.combined(signature, caps),
@@ -226,12 +224,22 @@ class Capabilities:
                 caps |= 1 << index
         if caps == profile.caps:
             return profile
-        return profile._replace(caps=caps, breadth=caps.bit_count(), combined=self.combined(profile.signature, caps))
+        return profile._replace(
+            caps=caps,
+            contested=self._contested(profile.signature, caps, profile.by_rule),
+            breadth=caps.bit_count(),
+            combined=self.combined(profile.signature, caps),
+        )
 
-    def aged(self, profile: Profile, inferred: Container[str], weight: float) -> Profile:
-        """``profile`` of an entry whose ``inferred`` scores count ``weight`` times as much as they are."""
+    def _contested(self, signature: int, caps: int, by_rule: int) -> int:
+        """The mask of what may be won or be the champion's (semantics, section 4)."""
+        contested = caps if self._win_needs_bar else signature
+        return contested if self.scored else contested & ~by_rule
+
+    def aged(self, profile: Profile, weight: float) -> Profile:
+        """``profile`` of an entry whose inferred scores count ``weight`` times as much as they are."""
         counted = [
-            value * weight if self.names[index] in inferred else value
+            value if profile.by_rule >> index & 1 else value * weight
             for index, value in zip(profile.places, profile.values, strict=True)
         ]
         return profile._replace(counted=all_rounded(counted))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, Strict
 
-from bot.classifier.model import EVEN, Identity
+from bot.classifier.model import Identity
 from bot.errors import InputError, Problem
 from bot.files.documents import Document
 from bot.files.validation import Checked, FileFormat, FileModel, Score, Text, Tuple, validate
@@ -26,9 +26,10 @@ class ScoredQueryFile(FileModel):
     id: Text = Field(description="unique")
     turns: Annotated[Tuple[Text], Field(min_length=1)] = Field(description="what the user says, in order")
     scores: dict[str, Score] = Field(description="cs by capability id, of what the query exercises")
+    by_rule: Tuple[Text] = Field(default=(), description="of these, what a rule decided")
     arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE")
     customer: Text | None = Field(default=None, description="who brought it; null: not known")
-    doubts: dict[str, Annotated[Score, Field(lt=EVEN)]] = Field(
+    doubts: dict[str, Score] = Field(
         default_factory=dict, description="capability that it may exercise after all: probability"
     )
     attempt: bool = Field(default=False, description="whether it argued with the classifier")
@@ -46,6 +47,7 @@ class ScoredQueryFile(FileModel):
             id=query.id,
             turns=query.turns,
             scores=dict(query.scores),
+            by_rule=tuple(sorted(query.by_rule)),
             arbitrated=tuple(sorted(query.arbitrated & query.scores.keys())),
             customer=query.customer,
             doubts={item.capability: item.probability for item in query.doubts if item.probability >= least_doubt},
@@ -105,8 +107,9 @@ def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
                 turns=query.turns,
                 scores=query.scores,
                 customer=query.customer,
+                by_rule=frozenset(query.by_rule),
                 arbitrated=frozenset(query.arbitrated),
-                doubts=doubts_of(query.doubts, query.scores, taxonomy),
+                doubts=doubts_of(query.doubts, taxonomy),
                 attempt=query.attempt,
                 personal={kind.value: count for kind, count in query.personal_data.items()},
                 familiar=query.familiar,

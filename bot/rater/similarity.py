@@ -11,7 +11,7 @@ Import this only where texts are compared: numpy is slow to load.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -19,6 +19,7 @@ from rapidfuzz.process import cdist, extractOne
 
 from bot.rater.contextualizer import Similarity
 from bot.rater.profile import Profile
+from bot.text.compare import rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +56,19 @@ def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
     return Similarity(float(best), min(members[place].id for place in np.flatnonzero(values == best).tolist()))
 
 
+# A cutoff spares the scorer most comparisons. By as much it is below the true one, since the scorer rounds it to whole
+# characters, and then may miss a text that is just as similar.
+_BELOW: Final = 0.001
+
+
+def clones_among(text: str, others: Sequence[str], cutoff: float) -> list[int]:
+    """The places of the ``others``, normalised as ``text`` is, of which it is a clone."""
+    least = rounded(cutoff)
+    values = cdist([text], others, scorer=SCORER, score_cutoff=max(least - _BELOW, 0.0), dtype="float64")[0]
+    near = np.flatnonzero(values >= least - _BELOW).tolist()
+    return [place for place in near if rounded(float(values[place])) >= least]
+
+
 class NearestResidents:
     """maxSim(q) for every query of a cycle, updated while R grows (ties: smaller id)."""
 
@@ -67,6 +81,13 @@ class NearestResidents:
     def settle(self, place: int) -> None:
         """Mark the query at ``place`` as judged: it needs no more comparisons."""
         self._open[place] = False
+
+    def reopen(self, places: Sequence[int], entered: Sequence[Profile]) -> None:
+        """Let the settled queries at ``places`` be judged again, after ``entered`` joined R."""
+        self._open[:] = False
+        self._open[list(places)] = True
+        for member in entered:
+            self.compare_one(member)
 
     def of(self, place: int) -> Similarity:
         """The current maxSim; 0 for an empty R."""

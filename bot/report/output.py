@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
-from bot.consolidator.verdict import CloseCall, Verdict
+from bot.consolidator.verdict import Verdict
 from bot.curator.admission import Provision
 from bot.curator.entry import StaleEntry
 from bot.curator.growth import Growth
@@ -45,7 +45,6 @@ FactsOutput: TypeAlias = Annotated[
     RelationalFacts, View("competent new_capabilities fills new_combinations wins max_similarity most_similar novel")
 ]
 """Those that people can check."""
-CloseCallOutput: TypeAlias = Annotated[CloseCall, View("capability probability reasons")]
 
 
 class Output(BaseModel):
@@ -54,8 +53,8 @@ class Output(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
-VERDICT_FIELDS: Final = "id decision route reasons displaces alternate_of close_calls facts"
-VERDICT_TYPES: Final[Mapping[str, Any]] = {"close_calls": tuple[CloseCallOutput, ...], "facts": FactsOutput}
+VERDICT_FIELDS: Final = "id decision route reasons displaces alternate_of close_call facts"
+VERDICT_TYPES: Final[Mapping[str, Any]] = {"facts": FactsOutput}
 VerdictOutput: TypeAlias = Annotated[Verdict, View(VERDICT_FIELDS, **VERDICT_TYPES)]
 
 

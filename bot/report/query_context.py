@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from bot.classifier.model import Classification, Contradiction, Unfamiliar
-from bot.consolidator.verdict import Reason, Verdict
+from bot.consolidator.verdict import CloseCall, Reason, Verdict
 from bot.files.validation import Checked
 from bot.intake.expectation import tool_names, understand
 from bot.intake.query import Query
@@ -32,7 +32,6 @@ from bot.report.verdict_text import (
     listed,
     why_of_group,
 )
-from bot.text.compare import rounded
 from bot.text.masking import masked, masked_together
 from bot.text.personal_data.detector import kinds_in_words
 
@@ -232,10 +231,15 @@ class Excluded:
     style: TextStyle
 
     @cached_property
-    def close_calls(self) -> tuple[Verdict, ...]:
-        """Those that would have merit if they exercised something competently, the most probable first."""
-        found = [verdict for verdict in self.review.plan.excluded if verdict.close_calls]
-        return tuple(sorted(found, key=lambda verdict: (-rounded(verdict.close_calls[0].probability), verdict.id)))
+    def close_calls(self) -> tuple[tuple[str, CloseCall], ...]:
+        """Those that are close calls, by id, the likeliest first."""
+        found = [(item.id, item.close_call) for item in self.review.plan.excluded if item.close_call is not None]
+        return tuple(sorted(found, key=lambda item: (-item[1].likelihood, item[0])))
+
+    @property
+    def shown_close_calls(self) -> tuple[tuple[str, CloseCall], ...]:
+        """The first of them, as many as `limits.close_calls` says."""
+        return self.close_calls[: self.review.platform.config.limits.close_calls]
 
     @cached_property
     def groups(self) -> tuple[ExcludedGroup, ...]:

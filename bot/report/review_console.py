@@ -64,10 +64,14 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
         out.table("Verdicts", _HEADER, rows)
     close = excluded.close_calls
     if close:
-        close_lines = [f"{style.name(item.id)}: {wording.close_call(item, style)}" for item in close]
-        out.lines(f"Close calls among the excluded, by what each may exercise ({len(close)})", close_lines)
+        close_lines = [
+            f"{style.name(id)}: {wording.close_call(call, style)}" for id, call in excluded.shown_close_calls
+        ]
+        if more := len(close) - len(close_lines):
+            close_lines.append(f"and {wording.counted(more, 'less likely one', 'less likely ones')}")
+        out.lines(f"Close calls among the excluded, by what each would bring ({len(close)})", close_lines)
         if admit is not None and out.is_terminal:
-            out.command(visible(f"{admit} --accept {shlex.quote(close[0].id)} --reason WHY"))
+            out.command(visible(f"{admit} --accept {shlex.quote(close[0][0])} --reason WHY"))
     for swap in review.swaps:
         gone = wording.listed([style.name(id) for id in swap.remove])
         out.line(f"possible swap: admit {style.name(swap.admit)} and evict {gone} together")

@@ -103,12 +103,11 @@ def _needs_you(review: Review, style: MarkdownStyle, table: TableWriter, command
     rows = {item.id: _row(item, review, style, "".join(f"<br>{said}" for said in beside[item.id])) for item in waiting}
     header = ("Query", "Verdict", "Why")
     asked, later = review.questions
-    undecided = [verdict.id for verdict in asked if verdict.id not in review.overtaken]
-    named = review.together([id for id in undecided if _can_be_typed(id)][: wording.COMMANDED])
+    named = review.together([item.id for item in asked if _can_be_typed(item.id)][: wording.COMMANDED])
     blocks = [
         f"#### Needs you ({len(rows)})",
         table(header, [rows[item.id] for item in asked]),
-        *([_commands(named)] if commands and undecided else []),
+        *([_commands(named)] if commands and asked else []),
     ]
     if not later:
         return blocks
@@ -192,19 +191,21 @@ def _excluded(review: Review, style: MarkdownStyle, table: TableWriter, commands
     blocks = []
     if found.close_calls:
         rows = [
-            (f"**{style.name(item.id)}**<br>{_turns(item, review, style)}", wording.close_call(item, style))
-            for item in found.close_calls
+            (f"**{style.name(id)}**<br>{_turns(id, review, style)}", wording.close_call(call, style))
+            for id, call in found.shown_close_calls
         ]
-        first = next((item.id for item in found.close_calls if _can_be_typed(item.id)), "ID")
-        about = "Each would have merit if it competently exercised the capability named, whose probability is too low."
+        first = next((id for id, _ in found.shown_close_calls if _can_be_typed(id)), "ID")
+        about = "Each would bring something new if it competently exercised what is named: so likely is that."
+        if more := len(found.close_calls) - len(rows):
+            about += f" {wording.counted(more, 'less likely one is', 'less likely ones are')} not shown."
         if commands:
             about += f" To admit one, say why: `/incumbent accept {first}: REASON`."
-        title = wording.counted(len(rows), "close call", "close calls")
-        blocks.append(folded(f"{title} among the excluded", f"{about}\n\n{table(('Query', 'May exercise'), rows)}"))
+        title = wording.counted(len(found.close_calls), "close call", "close calls")
+        blocks.append(folded(f"{title} among the excluded", f"{about}\n\n{table(('Query', 'Would bring'), rows)}"))
     sections = []
     for group in found.groups:
         rows = [
-            (f"**{style.name(item.id)}**<br>{_turns(item, review, style)}", found.in_the_way(item))
+            (f"**{style.name(item.id)}**<br>{_turns(item.id, review, style)}", found.in_the_way(item))
             for item in group.verdicts
         ]
         sections.append(f"{group.reason}\n\n{table(('Query', 'In its way'), rows)}")
@@ -286,14 +287,14 @@ def _row(verdict: Verdict, review: Review, style: MarkdownStyle, after: str = ""
     query = review.queries[verdict.id]
     tools = evidence(query, review.origins[verdict.id], style)
     return (
-        f"**{style.name(verdict.id)}**<br>{_turns(verdict, review, style)}",
+        f"**{style.name(verdict.id)}**<br>{_turns(verdict.id, review, style)}",
         f"**{wording.verdict_words(verdict)}**<br><sub>`{wording.codes(verdict)}`</sub>",
         wording.why(verdict, review, style) + (f"<br>{tools}" if tools else "") + after,
     )
 
 
-def _turns(verdict: Verdict, review: Review, style: MarkdownStyle) -> str:
-    turns = review.queries[verdict.id].turns
+def _turns(id: str, review: Review, style: MarkdownStyle) -> str:
+    turns = review.queries[id].turns
     if len(turns) == 1:
         return style.quote(turns[0])
     shown = [f"{place}. {style.quote(turn)}" for place, turn in enumerate(masked_together(turns[:SHOWN_TURNS]), 1)]

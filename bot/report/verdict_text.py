@@ -8,8 +8,8 @@ from typing import Final, Protocol
 
 from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
 from bot.classifier.usage import Usage
-from bot.consolidator.verdict import Decision, Reason, Route, Verdict
-from bot.consolidator.verdict_engine import honesty
+from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Verdict
+from bot.consolidator.verdict_engine import deciding, honesty
 from bot.intake.specification import UNLISTED
 from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Submission
@@ -203,7 +203,7 @@ def why(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
 
 def why_of_group(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     """:func:`why` of an excluded query, in words that all queries of its group share: the heading of their list."""
-    if Reason.CLONE in verdict.reasons:
+    if Reason.CLONE in verdict.reasons and not verdict.alternate_of:
         return "Nearly the same text as an entry:"
     if verdict.alternate_of or not verdict.facts.competent:
         return why(verdict, review, style)
@@ -222,12 +222,9 @@ def why_with_advice(verdict: Verdict, review: VerdictContext, style: TextStyle) 
 
 
 def beside(verdict: Verdict, review: Review, style: TextStyle) -> list[str]:
-    """What else is to be said of a query that waits for a person: who would take its place, or that it has no use."""
+    """What else is to be said of a query that waits for a person: who would take its place."""
     behind = review.alternates.get(verdict.id, ())
-    said = [f"Alternates: {listed([style.name(id) for id in behind])}."] if behind else []
-    if verdict.id in review.overtaken:
-        said.append("What it would add enters with the direct admissions: nothing is left to decide.")
-    return said
+    return [f"Alternates: {listed([style.name(id) for id in behind])}."] if behind else []
 
 
 def contradicts(id: str, found: Contradiction, style: TextStyle) -> str:
@@ -304,6 +301,10 @@ def _off_taxonomy(verdict: Verdict, review: VerdictContext, style: TextStyle) ->
 
 
 def _clone(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
+    if verdict.alternate_of:
+        leaders = listed([style.name(id) for id in verdict.alternate_of])
+        verb = agreeing(verdict.alternate_of, "awaits", "await")
+        return f"Nearly the same text as a query in review, and offers only what {leaders} {verb} your decision on."
     other = verdict.facts.most_similar
     assert other is not None  # a clone resembles somebody
     return f"Nearly the same text as {style.name(other)} (similarity {verdict.facts.max_similarity:.2f})."
@@ -398,21 +399,22 @@ def _concentration(verdict: Verdict, review: VerdictContext, style: TextStyle) -
 
 def _low_confidence(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     config = review.platform.config
-    score, floor = honesty(verdict.facts, config.knobs, config.options)
+    score, floor = honesty(verdict.facts, config.options), config.knobs.honesty_floor
     shown = f"{score:.2f}" if f"{score:.2f}" != f"{floor:.2f}" else f"{score:.9f}".rstrip("0")
-    facts = verdict.facts
-    first = config.options.honesty_scope == "evidence" and not (facts.wins or facts.fills)
-    which = "the floor for new coverage" if first else "the honesty floor"
-    return f"The evidence is weak: {shown} is below {which} ({floor:.2f})."
+    if config.options.honesty_scope == "all":
+        return f"Its evidence is weak: no score reaches the honesty floor ({floor:.2f}); the best is {shown}."
+    weak = [name for name in deciding(verdict.facts) if rounded(verdict.facts.scores[name]) < rounded(floor)]
+    names = listed([style.capability(name) for name in weak])
+    return f"Its evidence is weak: {names} {agreeing(weak, 'is', 'are')} below the honesty floor ({floor:.2f})."
 
 
 def _unfamiliar(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "The classifier cannot judge this kind of text."
 
 
-def close_call(verdict: Verdict, style: TextStyle) -> str:
-    """What would give an excluded query merit if it exercised it competently, each with its probability."""
-    return listed([f"{style.capability(call.capability)} {call.probability:.2f}" for call in verdict.close_calls])
+def close_call(call: CloseCall, style: TextStyle) -> str:
+    """What an excluded query would bring if it were competent in it, with its likelihood."""
+    return f"{' + '.join(style.capability(name) for name in call.capabilities)} {call.likelihood:.2f}"
 
 
 def _attempt(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
@@ -434,6 +436,12 @@ def _customer_share(verdict: Verdict, review: VerdictContext, style: TextStyle) 
 
 def _unseen(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "It was not displayed as admitted when its eval set was merged."
+
+
+def _contradicted(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
+    return (
+        "It rests on expected tool calls that are doubtful: the text alone hardly asks for any, or one turn has many."
+    )
 
 
 def _contested(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
@@ -458,6 +466,7 @@ _EXPLANATIONS = {
     Reason.CUSTOMER_SHARE: _customer_share,
     Reason.UNSEEN: _unseen,
     Reason.CONTESTED: _contested,
+    Reason.CONTRADICTED: _contradicted,
 }
 
 

@@ -37,6 +37,7 @@ CLASSIFIED: Final = {
     "signature": "VARCHAR[]",
     "scores": "DOUBLE[]",
     "competent": "VARCHAR[]",
+    "by_rule": "VARCHAR[]",
     "arbitrated": "VARCHAR[]",
     "doubts": "VARCHAR",
     "attempt": "BOOLEAN",
@@ -239,8 +240,9 @@ def stored(query: ScoredQuery) -> dict[str, Any]:
         "customer": query.customer,
         "signature": list(query.scores),
         "scores": list(query.scores.values()),
+        "by_rule": sorted(query.by_rule),
         "arbitrated": sorted(query.arbitrated),
-        "doubts": json.dumps([[item.capability, item.probability, item.instead_of] for item in query.doubts]),
+        "doubts": json.dumps([[item.capability, item.probability, item.excludes] for item in query.doubts]),
         "attempt": query.attempt,
         "personal": json.dumps(dict(query.personal)),
         "familiar": query.familiar,
@@ -254,10 +256,11 @@ def scored(row: Mapping[str, Any], turns: Collection[str]) -> ScoredQuery:
         turns=tuple(turns),
         scores=dict(zip(row["signature"], row["scores"], strict=True)),
         customer=row["customer"],
+        by_rule=frozenset(row["by_rule"]),
         arbitrated=frozenset(row["arbitrated"]),
         doubts=tuple(
-            Doubt(capability=name, probability=probability, instead_of=tuple(instead_of))
-            for name, probability, instead_of in json.loads(row["doubts"])
+            Doubt(capability=name, probability=probability, excludes=tuple(excludes))
+            for name, probability, excludes in json.loads(row["doubts"])
         ),
         attempt=row["attempt"],
         personal=json.loads(row["personal"]),

@@ -21,8 +21,7 @@ class StoppingRule:
     """
 
     def __init__(self, live: LiveSet, config: Curation, most: int | None) -> None:
-        self._admitted: list[str] = []
-        self._state = CycleState(live, config, doubt_text, self._admitted)
+        self._state = CycleState(live, config, doubt_text, [])
         self._most = math.inf if most is None else most
         # The position after the last one that brought something; how many since then have no classification; and the
         # position after the last one that was looked at.
@@ -69,6 +68,4 @@ class StoppingRule:
             return False
         verdict = self._state.verdict(query, profile, nearest_of(profile, live.members))
         self._state.follow(query, profile, verdict.ruling)
-        if verdict.admitted:
-            self._admitted.append(verdict.id)
         return verdict.decision.admits

@@ -31,7 +31,7 @@ from tests.factories import REPOSITORY, SHIPPED, make_config
 
 TEXT = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
 
-CONFIG = make_config(first_floor=0.6)
+CONFIG = make_config()
 
 
 def reviewed(number: int, score: float, bar: float) -> list[LedgerEvent]:

@@ -17,7 +17,7 @@ from bot.report.verdict_text import codes
 from tests.agreement.factories import COMMIT, day, facts, name_of, shown
 from tests.factories import make_config, query, resident
 
-CONFIG = make_config(first_floor=0.6)
+CONFIG = make_config()
 R = (resident("r1", {"a": 0.7, "b": 0.55}), resident("r2", {"a": 0.6}), resident("r3", {"a": 0.6}))
 
 
@@ -66,9 +66,8 @@ def test_doubts_of_then_keep_no_verdict_that_admits_nothing() -> None:
     past = showing({"c": 0.7}, "INCLUDE review NEW_COVERAGE ATTEMPT")
     stricter = make_config(CONFIG, per_capability={"c": {"competence_bar": 0.8}})
     assert only(replay([past], stand(), stricter)).codes == "EXCLUDE direct REDUNDANT"
-    asked = showing({"c": 0.7}, "INCLUDE review NEW_COVERAGE ATTEMPT")
-    careful = make_config(CONFIG, first_floor=0.9)
-    assert only(replay([asked], stand(), careful)).codes == "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
+    careful = make_config(CONFIG, honesty_floor=0.9)
+    assert only(replay([past], stand(), careful)).codes == "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE ATTEMPT"
 
 
 def test_a_lead_within_the_margin_and_a_score_under_the_bar_are_told() -> None:

@@ -47,7 +47,7 @@ def _cache(shared_cache: Path) -> Any:
 def platform(tmp_path: Path) -> Path:
     """A committed copy of the example platform repository, with an empty regression set.
 
-    Its knobs are ``BY_HAND``, with ``first_floor`` as ``honesty_floor``: with what ships hardly any of its queries
+    Its knobs are ``BY_HAND``: with what ships hardly any of its queries
     enters without a person.
     """
     return make_platform(tmp_path / "platform é")
@@ -63,7 +63,7 @@ def _commit_example(folder: Path) -> None:
     shutil.rmtree(folder / "regression_set", ignore_errors=True)
     config = folder / "config" / "curation.yaml"
     text = config.read_text(encoding="utf-8")
-    config.write_text(config_with(text, first_floor=BY_HAND["honesty_floor"], **BY_HAND), encoding="utf-8")
+    config.write_text(config_with(text, **BY_HAND), encoding="utf-8")
     repository = git.Repo.init(folder)
     with repository.config_writer() as settings:
         settings.set_value("user", "name", "Robin Example")

@@ -40,7 +40,8 @@ def config_of(case: Case) -> Curation:
         novelty=options.novelty,
         honesty_scope=options.honesty_scope,
         clone_rescue=options.clone_rescue,
-        first_floor=options.first_floor,
+        rule_values=knobs.rule_values,
+        win_needs_bar=knobs.win_needs_bar,
         fill_floor=options.fill_floor,
         close_call=options.close_call,
         recency=knobs.recency,
@@ -58,7 +59,7 @@ def residents_of(case: Case) -> list[RatedEntry]:
             displaces=item.displaces,
             setup_cost=item.setup_cost,
             customer=item.customer,
-            inferred=item.inferred,
+            by_rule=item.by_rule,
         )
         for item in case.residents
     ]
@@ -73,10 +74,11 @@ def queries_of(case: Case) -> list[ScoredQuery]:
             customer=item.customer,
             arbitrated=item.arbitrated,
             doubts=tuple(
-                Doubt(capability=name, probability=probability, instead_of=instead_of)
-                for name, (probability, instead_of) in item.doubts.items()
+                Doubt(capability=name, probability=probability, excludes=excludes)
+                for name, (probability, excludes) in item.doubts.items()
             ),
             familiar=item.familiar,
+            by_rule=item.by_rule,
         )
         for item in case.queries
     ]
@@ -87,7 +89,6 @@ def check(case: Case) -> None:
     verdicts = [SHOWN.dump_python(verdict, mode="json") for verdict in run_cycle(queries_of(case), residents, config)]
     for verdict in verdicts:
         verdict["facts"]["max_similarity"] = round(verdict["facts"]["max_similarity"], 9)
-        verdict["close_calls"] = [[call["capability"], call["probability"]] for call in verdict["close_calls"]]
     expected = reference.cycle(case.queries, case.residents, case.knobs, case.options, similarity)
     assert verdicts == [verdict.plain() for verdict in expected]
 

@@ -94,7 +94,7 @@ def test_it_ends_where_it_is_told_to() -> None:
 
 
 def test_another_value_of_a_knob_is_that_of_the_option_the_knob_or_the_override() -> None:
-    assert with_knob(CONFIG, "first_floor", None, 0.3).options.first_floor == 0.3
+    assert with_knob(CONFIG, "close_call", None, 0.3).options.close_call == 0.3
     assert with_knob(CONFIG, "honesty_floor", None, 0.3).knobs.honesty_floor == 0.3
     overridden = with_knob(CONFIG, "winning_margin", "a", 0.3)
     assert (overridden.winning_margin("a"), overridden.winning_margin("b")) == (0.3, 0.05)

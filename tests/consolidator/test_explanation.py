@@ -22,13 +22,10 @@ from tests.oracle.strategies import Case, cases
 
 KNOBS = (
     "competence_bar", "winning_margin", "clone_cutoff", "redundancy_floor", "concentration_cap", "honesty_floor",
-    "first_floor",
 )  # fmt: skip
 COUNTS = ("redundancy_floor", "concentration_cap")
 asking = cases().filter(lambda case: bool(case.queries))
-CONFIG = make_config(
-    competence_bar=0.5, winning_margin=0.1, honesty_floor=0.6, first_floor=0.6, redundancy_floor=1, novelty=2
-)
+CONFIG = make_config(competence_bar=0.5, winning_margin=0.1, honesty_floor=0.6, redundancy_floor=1, novelty=2)
 
 
 def ruled(item: ScoredQuery, residents: list[RatedEntry], config: Curation) -> Ruling:
@@ -68,7 +65,11 @@ def test_every_verdict_of_a_cycle_is_explained_as_it_was_given(case: Case) -> No
     verdicts = run_cycle(queries, residents, config)
     for verdict in verdicts:
         found = explain(Turn.of(verdict.id, queries, residents, verdicts), config, case.capabilities)
-        assert (found.facts, found.ruling) == (verdict.facts, verdict.ruling)
+        assert found.ruling == verdict.ruling
+        # Of those that waited at its turn, some were looked at again after it, and do not count here.
+        more, fewer = found.facts, verdict.facts
+        assert {*more.new_combinations} >= {*fewer.new_combinations}
+        assert replace(more, new_combinations=()) == replace(fewer, new_combinations=())
         changes: list[Any] = [*found.scores, *found.absences, *found.knobs]
         assert all(change.ruling.outcome is not found.outcome for change in changes)
 
@@ -132,7 +133,7 @@ def test_no_smaller_change_of_a_knob_turns_it(case: Case, data: Any) -> None:
         values = sorted({value for score in scores for value in (score, min(1.0, score + 2 * STEP))})
         values += data.draw(st.lists(st.floats(0, 1), max_size=5))
     distances = {(each.knob, each.capability): each.distance for each in found.knobs}
-    held = config.options if knob == "first_floor" else config.knobs
+    held = config.knobs
     now = getattr(held, knob) if capability is None else getattr(config, knob)(capability)
     for to in values:
         if ruled(item, residents, turned(config, knob, capability, to)).outcome is not found.outcome:
@@ -232,7 +233,9 @@ def test_what_waits_in_the_same_cycle_counts_for_novelty_and_may_be_absent() -> 
     assert without == {"first": VerdictOutcome.WAITS, "one": VerdictOutcome.ENTERS, "two": VerdictOutcome.ENTERS}
     # One that the classifier cannot judge offers nothing.
     queries[0] = replace(queries[0], familiar=False)
-    assert Turn.of("second", queries, residents, run_cycle(queries, residents, config)).waiting == ()
+    turn = Turn.of("second", queries, residents, run_cycle(queries, residents, config))
+    assert [item.id for item in turn.waiting] == ["first"]
+    assert {item.id for item in explain(turn, config, ["a", "b"]).absences} == {"one", "two"}
 
 
 def test_what_the_cycle_admitted_before_may_be_absent() -> None:
@@ -277,11 +280,11 @@ def test_no_other_score_is_thought_of_where_a_rule_decides() -> None:
 
 
 def test_a_bar_is_found_between_others_at_which_the_verdict_is_the_same() -> None:
-    """The first test of a capability needs surer tags than one that fills a floor: b does so between two bars alone."""
-    config = make_config(CONFIG, redundancy_floor=2, first_floor=0.9, fill_floor=True)
+    """The query fills a floor of b between two bars alone."""
+    config = make_config(CONFIG, redundancy_floor=2, fill_floor=True, novelty=1)
     others = [resident(f"r{place}", {"b": score}) for place, score in enumerate((0.52, 0.55, 0.58))]
-    found = explained(query("q", {"a": 0.65, "b": 0.6}, customer="acme"), *others, config=config)
-    assert (found.facts.new_capabilities, found.outcome) == (("a",), VerdictOutcome.WAITS)
+    found = explained(query("q", {"b": 0.6}, customer="acme"), *others, config=config)
+    assert (found.facts.fills, found.outcome) == ({}, VerdictOutcome.STAYS_OUT)
     bars = {item.capability: (item.to, item.ruling.outcome) for item in found.knobs if item.knob == "competence_bar"}
     assert bars[None] == bars["b"] == (0.55 + STEP, VerdictOutcome.ENTERS)
 
@@ -308,10 +311,11 @@ def test_of_a_higher_and_a_lower_value_the_nearer_one_is_named() -> None:
 def test_without_the_only_one_that_covers_a_capability_the_query_is_the_first() -> None:
     """It need not be the champion: its score counts for less by its age."""
     text = "Send the invoice of March to the tax office"
-    old = resident("old", {"a": 0.8, "b": 0.4}, inferred=frozenset("a"))
+    old = resident("old", {"a": 0.8, "b": 0.4}, by_rule=frozenset("b"))
     new = resident("new", {"a": 0.47, "b": 0.9}, text, admitted_at="2026-01-11T00:00:00Z")
     # A base capability is in no combination.
-    config = make_config(CONFIG, recency=10.0, fill_floor=False).under(frozenset({"a"}), frozenset())
+    config = make_config(CONFIG, recency=10.0, fill_floor=False, win_needs_bar=False)
+    config = config.under(frozenset({"a"}), frozenset())
     found = explained(query("q", {"a": 0.55}, f"{text} and print it"), old, new, config=config)
     assert (found.outcome, found.contests[0].champion) == (VerdictOutcome.STAYS_OUT, "new")
     assert [(item.id, item.ruling.outcome) for item in found.absences] == [("old", VerdictOutcome.WAITS)]
@@ -329,7 +333,7 @@ def test_without_one_that_keeps_a_floor_the_beaten_stays() -> None:
 
 def test_without_the_newest_entry_an_old_champion_counts_for_more() -> None:
     text = "Send the invoice of March to the tax office"
-    old = resident("old", {"a": 0.8}, text, inferred=frozenset("a"))
+    old = resident("old", {"a": 0.8}, text)
     new = resident("new", {"c": 0.9}, admitted_at="2026-01-11T00:00:00Z")
     found = explained(
         query("q", {"a": 0.6}, f"{text} and print it"), old, new, config=make_config(CONFIG, recency=10.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable
+from itertools import combinations
 from types import FrameType
 from typing import Any
 
@@ -14,8 +15,8 @@ from bot.consolidator.cycle import run_cycle
 from bot.rater.model import RatedEntry, ScoredQuery
 from tests.factories import make_config, query, resident
 
-CONFIG = make_config(novelty=2)
-NAMES = [f"c{number:02}" for number in range(12)]
+CONFIG = make_config(novelty=3)
+NAMES = [f"c{number:02}" for number in range(24)]
 BEATEN = 0.76
 
 
@@ -25,13 +26,14 @@ def held(score: float) -> list[RatedEntry]:
 
 
 def drawn(size: int, waiting: bool) -> list[ScoredQuery]:
-    """Queries of two to five capabilities; ``waiting``, half of them beat a champion and hold personal data."""
+    """Queries that beat no champion; ``waiting``: every other is alone in combining three capabilities."""
     draw, found = random.Random(size), []
+    trios = list(combinations(NAMES, 3))
+    draw.shuffle(trios)
     for number in range(size):
         waits = waiting and number % 2 == 0
-        low, high = (BEATEN + 0.1, 1.0) if waits else (0.5, BEATEN)
-        scores = {name: round(draw.uniform(low, high), 4) for name in draw.sample(NAMES, draw.randint(2, 5))}
-        found.append(query(f"q{number:04}", scores, personal={"email": 1} if waits else {}))
+        names = trios[number] if waits else draw.sample(NAMES, 2 if waiting else 1)
+        found.append(query(f"q{number:04}", {name: round(draw.uniform(0.5, BEATEN), 4) for name in names}))
     return found
 
 

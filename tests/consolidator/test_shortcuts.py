@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,14 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.consolidator.counterfactuals import Turn
-from bot.consolidator.cycle import CycleState, exercising, run_cycle
 from bot.consolidator.explanation import explain
-from bot.consolidator.verdict import Reason
-from bot.consolidator.verdict_engine import doubt_text
 from bot.rater.contextualizer import LiveSet, Similarity, without_merit
-from bot.rater.model import Doubt, ScoredQuery
-from bot.rater.profile import Capabilities, Profile
-from bot.text.compare import rounded
+from bot.rater.profile import Capabilities
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
@@ -41,41 +35,11 @@ def test_a_key_without_merit_is_final(case: Case, draw: Any) -> None:
             if item.id in final:
                 facts = live.facts(item, profiles[item.id], NEAREST)
                 assert facts == live.facts_without_merit(item, profiles[item.id], NEAREST)
-        grow = draw.choice((live.admit, live.await_review))
-        grow(profiles[newcomer.id])
-
-
-def possible(item: ScoredQuery, capabilities: Capabilities, profile: Profile, least: float) -> Iterator[Doubt]:
-    """Everything that there may be a close call about; what is on trial has no score."""
-    for name, score in sorted(item.scores.items()):
-        if rounded(score) >= least and (profile.signature & ~profile.caps) >> capabilities.index[name] & 1:
-            yield Doubt(capability=name, probability=score)
-    yield from (doubt for doubt in item.doubts if rounded(doubt.probability) >= least)
-
-
-@given(cases())
-def test_no_close_call_is_filtered_out(case: Case) -> None:
-    """At each turn of the cycle, whatever would admit a redundant query is among what is judged."""
-    config, queries, residents = config_of(case), queries_of(case), residents_of(case)
-    by_id = {item.id: item for item in queries}
-    live = LiveSet(residents, queries, config)
-    admitted: list[str] = []
-    moment = CycleState(live, config, doubt_text, admitted)
-    least = rounded(config.options.close_call)
-    for verdict in run_cycle(queries, residents, config):
-        item = by_id[verdict.id]
-        profile = live.profile(item)
-        similarity = Similarity(verdict.facts.max_similarity, verdict.facts.most_similar)
-        if Reason.REDUNDANT in verdict.reasons:
-            admitting = set()
-            for doubt in possible(item, live.capabilities, profile, least):
-                other = exercising(item, doubt, config)
-                if moment.judge(other, live.profile(other), similarity)[1].decision.admits:
-                    admitting.add(doubt.capability)
-            assert {call.capability for call in verdict.close_calls} == admitting
-        moment.follow(item, profile, verdict.ruling)
-        if verdict.admitted:
-            admitted.append(verdict.id)
+        profile = profiles[newcomer.id]
+        if draw.choice((False, True)):
+            live.admit(profile)
+        else:
+            live.await_review(profile, familiar=newcomer.familiar)
 
 
 @given(cases(), st.data())
@@ -86,19 +50,18 @@ def test_a_set_under_other_knobs_is_the_set_built_with_them(case: Case, data: st
     other = make_config(config, **{knob: data.draw(values)}).under(config.base, config.trial)
     live = LiveSet(residents, queries, config)
     for item in queries[::2]:
-        live.await_review(live.profile(item))
+        live.await_review(live.profile(item), familiar=item.familiar)
     before = [live.facts(item, live.profile(item), NEAREST) for item in queries]
     for absent in {None, data.draw(st.sampled_from((None, *(item.id for item in residents))))}:
         found = live.under(other, absent)
         anew = LiveSet([item for item in residents if item.id != absent], queries, other)
         for item in queries[::2]:
-            anew.await_review(anew.profile(item))
+            anew.await_review(anew.profile(item), familiar=item.familiar)
         for item in queries:
             ours, theirs = found.profile(item), anew.profile(item)
             assert found.facts(item, ours, NEAREST) == anew.facts(item, theirs, NEAREST)
             assert found.offering(ours) == anew.offering(theirs)
             assert found.key(ours) == anew.key(theirs)
-            assert found.doubts(item, ours, 0.2) == anew.doubts(item, theirs, 0.2)
     assert [live.facts(item, live.profile(item), NEAREST) for item in queries] == before
 
 

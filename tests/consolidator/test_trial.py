@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Verdict
+from bot.consolidator.verdict import CloseCall, Verdict
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
 from bot.rater.model import Doubt, RatedEntry
@@ -59,11 +59,11 @@ def test_nothing_rests_on_it(
     assert facts.scores == scores  # it is shown
 
 
-def test_what_the_query_may_exercise_in_its_place_is_a_close_call() -> None:
-    doubt = Doubt(capability="b", probability=0.4, instead_of=("t",))
-    asked = replace(query("q", {"a": 0.9}), doubts=(doubt,))
+def test_it_makes_no_close_call() -> None:
+    doubts = tuple(Doubt(capability=name, probability=0.4) for name in ("b", "t"))
+    asked = replace(query("q", {"a": 0.9}), doubts=doubts)
     (verdict,) = run_cycle([asked], [resident("r", {"a": 0.9})], make_config(**FREE).under(trial=TRIAL))
-    assert [call.capability for call in verdict.close_calls] == ["b"]
+    assert verdict.close_call == CloseCall(capabilities=("b",), likelihood=0.4)
 
 
 def test_it_gives_no_evidence() -> None:

@@ -13,9 +13,10 @@ from bot.consolidator.verdict import Decision, Reason, Route, Ruling
 from bot.consolidator.verdict_engine import TrustGate, decide, doubt_text
 from tests.factories import PAPER, make_config, make_facts, query
 
-NEW = {"new_capabilities": ("a",), "competent": ("a",)}
-FILLS = {"fills": {"a": 1}, "competent": ("a",)}
-WINS = {"wins": {"a": "r1"}, "displaced": ("r1",)}
+SURE = {"scores": {"a": 1.0}}
+NEW = {"new_capabilities": ("a",), "competent": ("a",), **SURE}
+FILLS = {"fills": {"a": 1}, "competent": ("a",), **SURE}
+WINS = {"wins": {"a": "r1"}, "displaced": ("r1",), **SURE}
 NOVEL = {"new_combinations": (("a", "b"),)}
 
 
@@ -63,69 +64,78 @@ def ruling(decision: str, route: str, *reasons: str) -> Ruling:
         # Gate 5
         (NOVEL, {}, ruling("INCLUDE", "review", "NOVEL_COMBO")),
         # Gate 6: at the honesty floor it passes, below it goes to review
-        ({**FILLS, "evidence_score": 0.6}, {"honesty_floor": 0.6}, ruling("INCLUDE", "direct", "FILLS_FLOOR")),
+        ({**FILLS, "scores": {"a": 0.6}}, {"honesty_floor": 0.6}, ruling("INCLUDE", "direct", "FILLS_FLOOR")),
         (
-            {**FILLS, "evidence_score": 0.59},
+            {**FILLS, "scores": {"a": 0.59}},
             {"honesty_floor": 0.6},
             ruling("INCLUDE", "review", "FILLS_FLOOR", "LOW_CONFIDENCE"),
         ),
         (
-            {**FILLS, "evidence_score": 0.6 - 1e-12},
+            {**FILLS, "scores": {"a": 0.6 - 1e-12}},
             {"honesty_floor": 0.6},
             ruling("INCLUDE", "direct", "FILLS_FLOOR"),
         ),
-        # What nobody covers yet has a floor of its own, where it is all that the admission rests on
-        ({**NEW, "evidence_score": 0.9}, {"first_floor": 0.9}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
+        # The weakest piece of its own gate decides: a sure one carries no doubtful one, nor does that of a later gate
         (
-            {**NEW, "evidence_score": 0.89},
-            {"first_floor": 0.9},
+            {"new_capabilities": ("a", "b"), "scores": {"a": 0.9, "b": 0.59}},
+            {"honesty_floor": 0.6},
             ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE"),
         ),
         (
-            {**NEW, **WINS, "evidence_score": 0.7},
-            {"first_floor": 0.9, "honesty_floor": 0.6},
+            {**NEW, "fills": {"f": 1}, "wins": {"w": "r1"}, "scores": {"a": 0.59, "f": 0.9, "w": 0.9}},
+            {"honesty_floor": 0.6},
+            ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE"),
+        ),
+        (
+            {**NEW, "fills": {"f": 1}, "wins": {"w": "r1"}, "scores": {"a": 0.6, "f": 0.1, "w": 0.1}},
+            {"honesty_floor": 0.6},
             ruling("INCLUDE", "direct", "NEW_COVERAGE"),
         ),
         (
-            {**NEW, **FILLS, "evidence_score": 0.7},
-            {"first_floor": 0.9, "honesty_floor": 0.6},
-            ruling("INCLUDE", "direct", "NEW_COVERAGE"),
+            {**FILLS, "wins": {"w": "r1"}, "scores": {"a": 0.59, "w": 0.9}},
+            {"honesty_floor": 0.6},
+            ruling("INCLUDE", "review", "FILLS_FLOOR", "LOW_CONFIDENCE"),
         ),
         (
-            {**NEW, "evidence_score": 0.59},
+            {**NEW, "scores": {"a": 0.59}},
             {"honesty_floor": 0.6, "honesty_scope": "all"},
             ruling("INCLUDE", "direct", "NEW_COVERAGE"),
         ),
         (
-            {**NEW, "evidence_score": 0.59, "top_score": 0.59},
+            {**NEW, "scores": {"a": 0.59}, "top_score": 0.59},
             {"honesty_floor": 0.6, "honesty_scope": "all"},
             ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE"),
         ),
-        ({**WINS, "evidence_score": 0.1}, {}, ruling("REPLACE", "review", "DOMINATES", "LOW_CONFIDENCE")),
+        ({**WINS, "scores": {"a": 0.1}}, {}, ruling("REPLACE", "review", "DOMINATES", "LOW_CONFIDENCE")),
         # Invariant I5 holds for KEEP-BOTH too, where the paper's pseudocode returns early
         (
-            {**WINS, "undominated": ("r1",), "evidence_score": 0.1},
+            {**WINS, "undominated": ("r1",), "scores": {"a": 0.1}},
             {},
             ruling("KEEP-BOTH", "review", "SPLIT_OR_FLOOR", "LOW_CONFIDENCE"),
         ),
         # What is on the review route already, or excluded, gets no second reason
-        ({**NOVEL, "evidence_score": 0.0}, {}, ruling("INCLUDE", "review", "NOVEL_COMBO")),
+        (NOVEL, {"honesty_floor": 1.0}, ruling("INCLUDE", "review", "NOVEL_COMBO")),
         (
-            {**WINS, "sole": ("a",), "evidence_score": 0.0},
+            {**WINS, "sole": ("a",), "scores": {"a": 0.0}},
             {"concentration_cap": 0},
             ruling("REPLACE", "review", "CONCENTRATION"),
         ),
-        ({"top_score": 0.0, "evidence_score": 0.0}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
+        ({"top_score": 0.0}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
         # A text that the classifier cannot judge goes to people, whatever the decision
         ({**NEW, "familiar": False}, {}, ruling("INCLUDE", "review", "NEW_COVERAGE", "UNFAMILIAR")),
         (
-            {**NEW, "familiar": False, "evidence_score": 0.1},
+            {**NEW, "familiar": False, "scores": {"a": 0.1}},
             {},
             ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE", "UNFAMILIAR"),
         ),
         ({**NOVEL, "familiar": False}, {}, ruling("INCLUDE", "review", "NOVEL_COMBO", "UNFAMILIAR")),
         ({"familiar": False}, {}, ruling("EXCLUDE", "review", "REDUNDANT", "UNFAMILIAR")),
-        ({"familiar": False, "max_similarity": 1.0}, {}, ruling("EXCLUDE", "review", "CLONE", "UNFAMILIAR")),
+        ({"familiar": False, "max_similarity": 1.0}, {}, ruling("EXCLUDE", "direct", "CLONE")),
+        (
+            {"familiar": False, "max_similarity": 1.0, **NEW},
+            {},
+            ruling("INCLUDE", "review", "CLONE", "NEW_COVERAGE", "UNFAMILIAR"),
+        ),
         ({"familiar": False, "exercised": False}, {}, ruling("EXCLUDE", "review", "OFF_TAXONOMY", "UNFAMILIAR")),
     ],
 )
@@ -142,7 +152,7 @@ def test_the_worked_example_as_the_paper_tabulates_it() -> None:
         max_similarity=0.42,
         most_similar="r1",
         top_score=1.0,
-        evidence_score=0.45,
+        scores={"structured-output": 0.45},
     )
     assert decide(facts, PAPER.knobs, PAPER.options) == ruling("INCLUDE", "direct", "NEW_COVERAGE")
 
@@ -157,7 +167,7 @@ facts_of_any_kind = st.builds(
     wins=st.dictionaries(st.sampled_from(["a", "b"]), st.sampled_from(["r1", "r2"])),
     max_similarity=shares,
     top_score=shares,
-    evidence_score=shares,
+    scores=st.fixed_dictionaries({"a": shares, "b": shares, "c": shares}),
     undominated=names,
     protected=names,
     short_floors=names,
@@ -178,9 +188,10 @@ def test_honesty_never_admits_and_never_leaves_a_doubtful_direct_admission(
     assert verdict.decision is before.decision
     if before.decision is Decision.EXCLUDE:
         assert verdict == before
-    score = facts.top_score if scope == "all" else facts.evidence_score
+    evidence = facts.new_capabilities or facts.wins
+    scores = [facts.top_score] if scope == "all" else [facts.scores[name] for name in evidence]
     if verdict.decision.admits and verdict.route is Route.DIRECT:
-        assert round(score, 9) >= round(floor, 9)
+        assert all(round(score, 9) >= round(floor, 9) for score in scores)
 
 
 DIRECT = Ruling(Decision.INCLUDE, Route.DIRECT, (Reason.NEW_COVERAGE,))
@@ -240,16 +251,35 @@ def test_a_customer_holds_no_more_than_its_share_without_a_person(
     assert (ruling.route is Route.REVIEW) == reviewed
 
 
+def test_what_admits_nothing_stays_as_it_is_and_what_waits_anyway_gets_the_codes() -> None:
+    strict = gate(author_trusted=False, held={"mine": 99})
+    excluded = ruling("EXCLUDE", "direct", "REDUNDANT")
+    assert strict(query("q", {}), make_facts(), excluded, []) == excluded
+    asked = ruling("INCLUDE", "review", "NOVEL_COMBO")
+    for combination, codes in (
+        (("a", "b"), ["UNTRUSTED_AUTHOR", "CUSTOMER_SHARE"]),
+        (("a", "auth"), ["CUSTOMER_SHARE"]),
+    ):
+        found = strict(query("q", {}), make_facts(new_combinations=(combination,)), asked, [])
+        assert found == ruling("INCLUDE", "review", "NOVEL_COMBO", *codes)
+
+
 @pytest.mark.parametrize(
-    "ruling",
+    ("facts", "contradicted"),
     [
-        Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,)),
-        Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.NOVEL_COMBO,)),
+        ({**NEW, "fills": {"b": 1}}, False),
+        ({"fills": {"b": 1}}, True),
+        ({"wins": {"a": "r1", "b": "r2"}}, True),
+        ({"new_combinations": (("a", "c"), ("b", "c"))}, True),
+        ({**NEW, "new_combinations": (("b", "c"),)}, False),
     ],
 )
-def test_what_admits_nothing_or_waits_anyway_stays_as_it_is(ruling: Ruling) -> None:
-    strict = gate(author_trusted=False, held={"mine": 99})
-    assert strict(query("q", {}), make_facts(), ruling, []) == ruling
+def test_an_admission_whose_evidence_rests_on_a_doubted_expectation_is_contradicted(
+    facts: dict[str, Any], contradicted: bool
+) -> None:
+    asked = query("q", {}, doubted=frozenset("b"))
+    found = doubt_text(asked, make_facts(**facts), DIRECT, [])
+    assert found == (ruling("INCLUDE", "review", "NEW_COVERAGE", "CONTRADICTED") if contradicted else DIRECT)
 
 
 def test_all_reasons_are_said() -> None:
@@ -283,7 +313,7 @@ UNSURE = Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.NOVEL_COMBO,))
         (False, {"e-mail": 1}, DIRECT, "NEW_COVERAGE PERSONAL_DATA"),
         (True, {"card": 2, "iban": 1}, DIRECT, "NEW_COVERAGE ATTEMPT PERSONAL_DATA"),
         (False, {"e-mail": 1}, EXCLUDED, "REDUNDANT"),
-        (False, {"e-mail": 1}, UNSURE, "NOVEL_COMBO"),
+        (False, {"e-mail": 1}, UNSURE, "NOVEL_COMBO PERSONAL_DATA"),
     ],
 )
 def test_a_text_that_a_person_should_see_is_reviewed_and_nothing_else_changes(

@@ -10,22 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Reason, Route, Ruling, Verdict
-from bot.consolidator.verdict_engine import decide
+from bot.consolidator.verdict import Reason, Route, Ruling
 from bot.curator import admission
 from bot.curator.admission import (
     Answer,
     Derivation,
-    by_gain,
+    by_expected_detection,
     derive,
-    expected_gain,
     plan_admissions,
     slot_holders,
     to_provision,
 )
 from bot.intake.query import Setup
 from bot.rater.model import RatedEntry, ScoredQuery
-from tests.factories import make_config, make_facts, query, resident
+from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
 
 
@@ -195,75 +193,25 @@ def test_nothing_is_lost_and_nothing_is_said_twice(
     assert derive(list(reversed(brought)), list(reversed(RESIDENTS)), words, CONFIG) == derivation
 
 
-HONEST = make_config(honesty_floor=0.6, first_floor=0.9)
-
-
-def verdict(id: str, **facts: Any) -> Verdict:
-    found = make_facts(**facts)
-    return Verdict(
-        id=id, ruling=decide(found, HONEST.knobs, HONEST.options), displaces=(), alternate_of=(), facts=found
-    )
-
-
-def new(id: str, **scores: float) -> Verdict:
-    """A query whose scores are all for new capabilities."""
-    return verdict(id, scores=scores, new_capabilities=tuple(sorted(scores)), evidence_score=max(scores.values()))
-
-
-def combining(id: str, **scores: float) -> Verdict:
-    """A query whose only merit is the combination of its capabilities."""
-    return verdict(id, scores=scores, new_combinations=(tuple(sorted(scores)),), evidence_score=0.0)
-
-
 @pytest.mark.parametrize(
     ("waiting", "expected"),
     [
-        ([new("q1", a=0.6), new("q2", a=0.6, b=0.6)], ["q2", "q1"]),
-        ([new("q1", a=0.6), new("q2", a=0.8)], ["q2", "q1"]),
-        ([combining("q1", a=1.0, b=1.0), new("q2", a=0.5)], ["q2", "q1"]),
-        ([combining("q1", a=0.6, b=0.6), combining("q2", a=0.7, b=0.6)], ["q2", "q1"]),
-        (
-            [
-                verdict("q1", scores={"a": 0.5}, fills={"a": 1}, evidence_score=0.1),
-                verdict("q2", scores={"a": 0.5}, fills={"a": 1}, evidence_score=0.58),
-                verdict("q3", scores={"a": 0.5}, fills={"a": 1}, evidence_score=0.65),
-            ],
-            ["q2", "q3", "q1"],
-        ),
-        ([new("q2", a=0.6), new("q1", a=0.6)], ["q1", "q2"]),
-        ([combining("q2", a=0.1, b=0.2), combining("q1", a=0.2, b=0.1)], ["q1", "q2"]),
+        ([query("q1", {"a": 0.6}), query("q2", {"a": 0.6, "b": 0.6})], ["q2", "q1"]),
+        ([query("q1", {"a": 0.6}), query("q2", {"a": 0.8})], ["q2", "q1"]),
+        # Below the bar too: the person decides whether it exercises them.
+        ([query("q1", {"a": 0.6}), query("q2", {"a": 0.6, "b": 0.1})], ["q2", "q1"]),
+        # The set shows most faults of k already.
+        ([query("q1", {"k": 0.9}), query("q2", {"a": 0.5})], ["q2", "q1"]),
+        ([query("q2", {"a": 0.6}), query("q1", {"a": 0.6})], ["q1", "q2"]),
         ([], []),
     ],
-    ids=[
-        "more capabilities",
-        "a surer capability",
-        "a capability before a combination",
-        "a surer combination",
-        "nearest to the threshold",
-        "smaller id",
-        "gains are compared rounded",
-        "nobody",
-    ],
+    ids=["more capabilities", "a surer one", "weak ones count", "what is shown already", "smaller id", "nobody"],
 )
-def test_the_order_of_questions(waiting: list[Verdict], expected: list[str]) -> None:
-    assert [item.id for item in by_gain(waiting, HONEST)] == expected
-
-
-def test_a_capability_that_is_new_and_fills_counts_once() -> None:
-    facts = make_facts(scores={"a": 0.5, "b": 0.25}, new_capabilities=("a",), fills={"a": 1, "b": 1})
-    assert expected_gain(facts) == (0.75, 0)
-    assert expected_gain(make_facts(new_capabilities=("a",), new_combinations=(("a", "b"),))) == (0, 0)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=6), st.randoms(use_true_random=False))
-def test_the_order_depends_on_no_other_order_and_loses_nobody(scores: list[tuple[float, float]], draw: Any) -> None:
-    waiting = [new(f"q{place}", a=one, b=two) for place, (one, two) in enumerate(scores)]
-    ordered = by_gain(waiting, HONEST)
-    assert sorted(item.id for item in ordered) == sorted(item.id for item in waiting)
-    draw.shuffle(waiting)
-    assert by_gain(waiting, HONEST) == ordered
-    gains = [expected_gain(item.facts) for item in ordered]
-    assert gains == sorted(gains, reverse=True)
+def test_the_order_of_questions(waiting: list[ScoredQuery], expected: list[str]) -> None:
+    known = [resident(f"k{number}", {"k": 0.9}) for number in range(9)]
+    config = make_config()
+    assert list(by_expected_detection(waiting, known, config)) == expected
+    assert list(by_expected_detection(waiting[::-1], known[::-1], config)) == expected
 
 
 FULL = Setup(tenant="t1", connectors=("orders", "cards"), fixtures=("week.json",))

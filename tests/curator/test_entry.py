@@ -68,22 +68,25 @@ def test_a_resident_is_the_entry_as_the_rater_sees_it() -> None:
         pin="audit",
         displaces=("x",),
         setup_cost=3.0,
-        inferred=frozenset({"a"}),
     )
 
 
-def test_what_a_rule_or_a_curator_decided_is_not_inferred() -> None:
+def test_what_a_rule_or_a_curator_decided_is_a_rule_value() -> None:
     sources: dict[str, Any] = {
         "intent": {},
         "tool": {"source": "tool"},
         "spec": {"source": "spec", "when": "true"},
+        "bound": {"source": "spec", "when": "true", "requires": "intent"},
         "said": {},
     }
     known = taxonomy(*(capability(id, **more) for id, more in sources.items()))
     entry = entry_under(known, dict.fromkeys(sources, 0.9))
     entry = entry.model_copy(update={"classified": entry.classified.model_copy(update={"corrected": {"said": True}})})
     resident, stale = resident_of(entry, known, None)
-    assert (resident.customer, resident.inferred, stale) == (None, frozenset({"intent", "tool"}), None)
+    assert (resident.customer, resident.by_rule, stale) == (None, frozenset({"tool", "spec", "said"}), None)
+    # What the entry says comes first.
+    said = entry.model_copy(update={"by_rule": ("intent",)})
+    assert resident_of(said, known, None)[0].by_rule == {"intent"}
 
 
 @pytest.mark.parametrize("change", [{"backend": "openai"}, {"model": "m2"}, {"prompt": "p2"}, {"samples": 3}])

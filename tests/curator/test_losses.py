@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -146,11 +145,11 @@ BESTS = [resident("best-a", {"a": 0.95}), resident("best-b", {"b": 0.95})]
         ([*BESTS, resident("two", {"a": 0.6}), resident("one", {"a": 0.6})], (), "one"),
         ([*BESTS, resident("two", {"a": 0.6}), resident("one", {"a": 0.6})], ("one",), "two"),
         (
-            [*BESTS, replace(resident("lone", {"c": 0.5}), flaps=True), resident("wide", {"a": 0.9, "b": 0.9})],
+            [*BESTS, resident("lone", {"c": 0.5}, by_rule=frozenset("c")), resident("wide", {"a": 0.9, "b": 0.9})],
             (),
             "wide",
         ),
-        ([*BESTS, replace(resident("lone", {"c": 0.5}), flaps=True)], (), "lone"),
+        ([*BESTS, resident("lone", {"c": 0.5}, by_rule=frozenset("c"))], (), "lone"),
     ],
     ids=["fewer pairs", "lower scores", "smaller id", "not stale", "no sole coverer", "sole coverers last"],
 )

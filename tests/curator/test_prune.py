@@ -100,6 +100,7 @@ def newcomers_of(case: Case) -> list[RatedEntry]:
             id=f"new-{item.id}",
             turns=item.turns,
             scores=item.scores,
+            by_rule=item.by_rule,
             admitted_at="~",
             pin=item.pin,
             displaces=tuple(sorted(resident.id for resident in case.residents)) if place % 2 else (),

@@ -146,7 +146,7 @@ def test_what_takes_over_its_own_entry_keeps_its_time_what_people_say_of_it_and_
 
 def test_whom_it_displaces_is_named_by_the_entry_also_where_that_enters_with_it() -> None:
     first, better = make_candidate("q1", {"a": 0.6}), make_candidate("q2", {"a": 0.9})
-    config = make_config(redundancy_floor=1, first_floor=0.6)
+    config = make_config(redundancy_floor=1)
     old = resident("weak", {"a": 0.55})
     present = (old, resident("q1", {"a": 0.6}, first.query.turns[0]))
     verdicts = (*run_cycle([first.scored], (), config), *run_cycle([better.scored], present, config))

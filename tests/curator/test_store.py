@@ -129,16 +129,6 @@ def test_newcomers_are_judged_against_the_set_and_the_line(tmp_path: Path) -> No
     assert [item.id for item in found.present(TAXONOMY, other.classified.identity)[1]] == ["r1", "w2"]
 
 
-def test_what_flaps_is_told_of_entries_wherever_they_are() -> None:
-    known = RegressionSet(
-        {"r1": ENTRY}, {"w": ENTRY.model_copy(update={"id": "w"})}, {}, flapping=frozenset({"r1", "w"})
-    )
-    flaps = {item.id: item.flaps for item in known.present(make_taxonomy("a", "b"))[0]}
-    assert flaps == {"r1": True, "w": True}
-    changed = known.updated({"r1": ENTRY.model_copy(update={"pin": None})})
-    assert [item.flaps for item in changed.residents(make_taxonomy("a", "b"))[0]] == [True]
-
-
 def test_changed_entries_take_their_own_place_and_nobody_elses() -> None:
     line = {id: make_entry(id, {"a": 0.8}) for id in ("w1", "w2")}
     known = RegressionSet(entries={"r1": ENTRY, "r2": make_entry("r2", {"a": 0.7})}, waiting=line, tombstones={})

@@ -28,7 +28,7 @@ from bot.intake.query import Setup
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry
 from tests.consolidator.test_against_reference import config_of, residents_of
-from tests.curator.test_properties import flapping_at_random, kept_as_champions
+from tests.curator.test_properties import titles_of
 from tests.curator.test_prune import newcomers_of, of, removals
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 from tests.oracle import reference
@@ -507,8 +507,8 @@ def test_each_repack_is_the_best_of_what_is_left_in_any_order_of_the_archive(cas
 @settings(max_examples=settings().max_examples * 2)
 @given(cases(most=8), st.randoms(use_true_random=False))
 def test_any_part_of_evictions_swaps_and_repacks_in_any_order_loses_nothing(case: Case, draw: Any) -> None:
-    config, residents = config_of(case), flapping_at_random(residents_of(case), draw)
-    newcomers = {query.id: query for query in flapping_at_random(newcomers_of(case), draw)}
+    config, residents = config_of(case), residents_of(case)
+    newcomers = {query.id: query for query in newcomers_of(case)}
     found = of(case, config, [*newcomers.values()], residents)
     waiting, archived = [*newcomers.values()][::2], [*newcomers.values()][1::2]
     swapped = {query.id: gone for query, gone in choose_swaps(waiting, found, 0)}
@@ -534,8 +534,8 @@ def test_any_part_of_evictions_swaps_and_repacks_in_any_order_loses_nothing(case
         assert needed <= carried([*present.values()], config, smaller=True)
         for id, reasons in before.pinned.items():
             assert id in present or not any(reason.startswith("person:") for reason in reasons)
-        kept_now = kept_as_champions([*present.values()], config)
-        for name, champion in kept_as_champions(residents, config).items():
+        kept_now = titles_of([*present.values()], config)
+        for name, champion in titles_of(residents, config).items():
             # A champion at or above the bar leaves only for a newcomer that beats it; where old scores fade, the title
             # may pass on once the newest entry is another one.
             assert (

@@ -11,9 +11,9 @@ from rapidfuzz.distance.Indel import normalized_similarity
 from tests.oracle.reference import cycle
 from tests.oracle.values import Item, Knobs, Options, Verdict
 
-PAPER_KNOBS = Knobs(0.50, 0.05, 0.80, 2, 5, 0.60)
-PAPER = Options(novelty="signature", honesty_scope="all", clone_rescue=False, first_floor=0.60)
-SHIPPED = Options(novelty=2, honesty_scope="evidence", clone_rescue=True, first_floor=0.60)
+PAPER_KNOBS = Knobs(0.50, 0.05, 0.80, 2, 5, 0.60, rule_values="scored", win_needs_bar=False)
+PAPER = Options(novelty="signature", honesty_scope="all", clone_rescue=False)
+SHIPPED = Options(novelty=2, honesty_scope="evidence", clone_rescue=True)
 
 
 def sim(left: str, right: str) -> float:

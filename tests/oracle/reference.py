@@ -54,7 +54,7 @@ def strength(item: Item, capability: str, entries: Sequence[Item], knobs: Knobs)
     The age is that of the entry when the newest entry came. What has not been admitted yet has none.
     """
     score = item.scores[capability]
-    if knobs.recency is None or capability not in item.inferred or not isinstance(item.admitted_at, str):
+    if knobs.recency is None or capability in item.by_rule or not isinstance(item.admitted_at, str):
         return rounded(score)
     days = [datetime.fromisoformat(str(entry.admitted_at)) for entry in entries if str(entry.admitted_at)[:1] == "2"]
     if item.admitted_at[:1] != "2":
@@ -63,19 +63,32 @@ def strength(item: Item, capability: str, entries: Sequence[Item], knobs: Knobs)
     return rounded(rounded(score) * 2 ** (-age / knobs.recency))
 
 
-def champion(capability: str, entries: Sequence[Item], knobs: Knobs) -> Item | None:
-    """Highest score; ties: more competent capabilities, then the place in the order of admission."""
+def may_win(item: Item, knobs: Knobs) -> frozenset[str]:
+    """The capabilities in which the item may win, or be champion."""
+    found = caps(item, knobs) if knobs.win_needs_bar else frozenset(counting(item, knobs))
+    return found if knobs.rule_values == "scored" else found - item.by_rule
+
+
+def champion(
+    capability: str, entries: Sequence[Item], knobs: Knobs, worth: Callable[..., float] = strength
+) -> Item | None:
+    """Highest score, as much as it is ``worth``; ties: more competent capabilities, then the order of admission."""
     best: Item | None = None
     for entry in entries:
-        if capability not in counting(entry, knobs):
+        if capability not in may_win(entry, knobs):
             continue
         if best is None:
             best = entry
             continue
-        mine, theirs = (strength(one, capability, entries, knobs) for one in (entry, best))
+        mine, theirs = (worth(one, capability, entries, knobs) for one in (entry, best))
         if mine > theirs or (mine == theirs and len(caps(entry, knobs)) > len(caps(best, knobs))):
             best = entry
     return best
+
+
+def plain(item: Item, capability: str, entries: Sequence[Item], knobs: Knobs) -> float:
+    """cs, whatever the age: by it a champion is pinned."""
+    return rounded(item.scores[capability])
 
 
 def new_capabilities(q: Item, entries: Sequence[Item], knobs: Knobs) -> frozenset[str]:
@@ -96,7 +109,7 @@ def fills(q: Item, entries: Sequence[Item], knobs: Knobs, options: Options) -> f
 def wins(q: Item, entries: Sequence[Item], knobs: Knobs) -> dict[str, str]:
     """wins(q), each with the champion it beats."""
     found = {}
-    for c in sorted(counting(q, knobs)):
+    for c in sorted(may_win(q, knobs)):
         holder = champion(c, entries, knobs)
         if holder is None:
             continue
@@ -149,21 +162,16 @@ def facts(
     q: Item, entries: Sequence[Item], knobs: Knobs, options: Options, sim: Similarity, waiting: Sequence[Item] = ()
 ) -> Facts:
     """The relational facts of q against R; for novelty alone the waiting queries count as well."""
-    missing_in_r = new_combinations(q, entries, knobs, options)
     missing = new_combinations(q, [*entries, *waiting], knobs, options)
     likeness, who = most_similar(q, entries, sim)
-    needed = new_capabilities(q, entries, knobs) | fills(q, entries, knobs, options)
-    offered = frozenset(c for w in waiting for c in caps(w, knobs))
     return Facts(
         fills={c: coverers(c, entries, knobs) for c in sorted(fills(q, entries, knobs, options))},
-        met_by=tuple(w.id for w in waiting if caps(w, knobs) & needed) if needed <= offered else (),
         competent=tuple(sorted(caps(q, knobs))),
         new_capabilities=tuple(sorted(new_capabilities(q, entries, knobs))),
         new_combinations=tuple(sorted(tuple(sorted(m)) for m in missing)),
         wins=wins(q, entries, knobs),
         max_similarity=likeness,
         most_similar=who,
-        held_by=tuple(w.id for w in waiting if any(carries(w, m, knobs, options) for m in missing_in_r)),
     )
 
 
@@ -178,7 +186,7 @@ def coverers(capability: str, entries: Sequence[Item], knobs: Knobs) -> int:
 def decide(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options: Options) -> Verdict:
     """Gates 0 to 6. R is consulted only about E and its capabilities (gate 4)."""
     verdict = gates(q, known, entries, knobs, options)
-    if q.familiar:
+    if q.familiar or (verdict.decision == "EXCLUDE" and "CLONE" in verdict.reasons):
         return verdict
     return replace(verdict, route="review", reasons=(*verdict.reasons, "UNFAMILIAR"))
 
@@ -186,8 +194,8 @@ def decide(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options
 def gates(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options: Options) -> Verdict:
     """Gates 0 to 6, but for familiarity."""
 
-    def exclude(reason: str, alternate_of: tuple[str, ...] = ()) -> Verdict:
-        return Verdict(q.id, "EXCLUDE", "direct", (reason,), known, alternate_of=alternate_of)
+    def exclude(reason: str) -> Verdict:
+        return Verdict(q.id, "EXCLUDE", "direct", (reason,), known)
 
     if not set(q.scores) - q.arbitrated:
         return exclude("OFF_TAXONOMY")
@@ -196,24 +204,20 @@ def gates(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options:
             return Verdict(q.id, "INCLUDE", "review", ("CLONE", "NEW_COVERAGE"), known)
         return exclude("CLONE")
     if not known.new_capabilities and not known.fills and not known.wins and not known.novel:
-        return exclude("REDUNDANT", known.held_by)
+        return exclude("REDUNDANT")
+    evidence: Collection[str]
     if known.new_capabilities:
-        verdict = Verdict(q.id, "INCLUDE", "direct", ("NEW_COVERAGE",), known)
+        evidence, verdict = known.new_capabilities, Verdict(q.id, "INCLUDE", "direct", ("NEW_COVERAGE",), known)
     elif known.fills:
-        verdict = Verdict(q.id, "INCLUDE", "direct", ("FILLS_FLOOR",), known)
+        evidence, verdict = known.fills, Verdict(q.id, "INCLUDE", "direct", ("FILLS_FLOOR",), known)
     elif known.wins:
-        verdict = challenge(q, known, entries, knobs)
+        evidence, verdict = known.wins, challenge(q, known, entries, knobs)
     else:
-        verdict = Verdict(q.id, "INCLUDE", "review", ("NOVEL_COMBO",), known)
-    if verdict.route == "direct":
-        evidence = {*known.new_capabilities, *known.fills, *known.wins}
-        floor = knobs.honesty_floor
-        if options.honesty_scope == "all":
-            evidence = set(counting(q, knobs))
-        elif not known.fills and not known.wins:
-            floor = options.first_floor
-        if rounded(max(q.scores[c] for c in evidence)) < rounded(floor):
-            verdict = replace(verdict, route="review", reasons=(*verdict.reasons, "LOW_CONFIDENCE"))
+        return Verdict(q.id, "INCLUDE", "review", ("NOVEL_COMBO",), known)
+    whole = options.honesty_scope == "all"
+    score = max(counting(q, knobs).values()) if whole else min(q.scores[c] for c in evidence)
+    if verdict.route == "direct" and rounded(score) < rounded(knobs.honesty_floor):
+        return replace(verdict, route="review", reasons=(*verdict.reasons, "LOW_CONFIDENCE"))
     return verdict
 
 
@@ -245,7 +249,10 @@ def key(
 ) -> tuple[int, int, int, int, float]:
     """key(q); the greatest is taken first."""
     won = wins(q, entries, knobs)
-    open_to_q = [c for c in counting(q, knobs) if champion(c, entries, knobs) is None or c in won]
+    if knobs.rule_values == "scored":
+        open_to_q = [c for c in counting(q, knobs) if champion(c, entries, knobs) is None or c in won]
+    else:
+        open_to_q = [c for c in may_win(q, knobs) if champion(c, entries, knobs) is None or c in won]
     return (
         len(new_capabilities(q, entries, knobs)),
         len(fills(q, entries, knobs, options)),
@@ -258,57 +265,164 @@ def key(
 def cycle(
     queries: Collection[Item], residents: Collection[Item], knobs: Knobs, options: Options, sim: Similarity
 ) -> list[Verdict]:
-    """The verdicts, in the order in which the queries were taken."""
+    """The verdicts, each in the order of its last turn: waiting queries and alternates are looked at again."""
     entries = in_admission_order(residents)
+    last: list[Verdict] = []
+    left = list(queries)
+    while True:
+        before = len(entries)
+        found, waiting = once(left, entries, knobs, options, sim)
+        again = {v.id for v in found if v.route == "review" or v.alternate_of} if len(entries) > before else set()
+        last += [v for v in found if v.id not in again]
+        left = [q for q in left if q.id in again]
+        if not left:
+            break
+    calls = close_calls(queries, last, entries, waiting, knobs, options)
+    return [replace(v, close_call=calls.get(v.id)) for v in last]
+
+
+def once(
+    queries: Collection[Item], entries: list[Item], knobs: Knobs, options: Options, sim: Similarity
+) -> tuple[list[Verdict], list[Item]]:
+    """The verdicts in the order in which the queries were taken, and those that wait; ``entries`` grows."""
     waiting: list[Item] = []
     left = list(queries)
     verdicts = []
     while left:
-        keys = {q.id: key(q, entries, waiting, knobs, options) for q in left}
+        keys = {q.id: key(q, entries, offering(waiting), knobs, options) for q in left}
         greatest = max(keys.values())
         q = min((q for q in left if keys[q.id] == greatest), key=lambda candidate: candidate.id)
         left = [other for other in left if other.id != q.id]
         verdict = turn(q, entries, waiting, knobs, options, sim)
-        if "REDUNDANT" in verdict.reasons:
-            calls = close_calls(q, entries, waiting, knobs, options, sim)
-            verdict = replace(verdict, close_calls=tuple(calls))
         verdicts.append(verdict)
         if verdict.decision != "EXCLUDE" and verdict.route == "direct":
             entries.append(q)
-        elif verdict.decision != "EXCLUDE" and q.familiar:
+        elif verdict.route == "review":
             waiting.append(q)
-    return verdicts
+    return verdicts, waiting
+
+
+def offering(waiting: Sequence[Item]) -> list[Item]:
+    """Those that offer something: an unfamiliar query offers nothing."""
+    return [w for w in waiting if w.familiar]
 
 
 def turn(
     q: Item, entries: Sequence[Item], waiting: Sequence[Item], knobs: Knobs, options: Options, sim: Similarity
 ) -> Verdict:
     """The verdict at q's turn: it waits behind others that a person is asked about anyway, if they offer as much."""
-    known = facts(q, entries, knobs, options, sim, waiting)
+    offers = offering(waiting)
+    known = facts(q, entries, knobs, options, sim, offers)
     verdict = decide(q, known, entries, knobs, options)
-    asks = verdict.decision != "EXCLUDE" and verdict.route == "review"
-    if asks and q.familiar and known.met_by and not known.wins:
-        return Verdict(q.id, "EXCLUDE", "direct", ("REDUNDANT",), known, alternate_of=known.met_by)
+    if verdict.route == "direct" and (verdict.decision != "EXCLUDE" or verdict.reasons != ("REDUNDANT",)):
+        return verdict
+
+    needed = new_capabilities(q, entries, knobs) | fills(q, entries, knobs, options)
+    lacking_in_r = new_combinations(q, entries, knobs, options)
+    lacking = new_combinations(q, [*entries, *offers], knobs, options)
+    stands = {
+        c
+        for c in known.wins
+        if all(
+            rounded(q.scores[c]) > rounded(rounded(w.scores[c]) + knobs.margin(c))
+            for w in offers
+            if c in may_win(w, knobs)
+        )
+    }
+
+    def in_the_way(w: Item) -> bool:
+        return any(
+            c in may_win(w, knobs) and rounded(q.scores[c]) <= rounded(rounded(w.scores[c]) + knobs.margin(c))
+            for c in known.wins
+        )
+
+    def offer(w: Item) -> bool:
+        return bool(caps(w, knobs) & needed) or any(carries(w, m, knobs, options) for m in lacking_in_r)
+
+    def behind(reason: str, first: Collection[str] = ()) -> Verdict:
+        names = [w.id for w in waiting if w.id in first or (w in offers and (offer(w) or in_the_way(w)))]
+        return Verdict(q.id, "EXCLUDE", "direct", (reason,), known, alternate_of=tuple(names))
+
+    covered = frozenset(c for w in offers for c in caps(w, knobs))
+    clones = [
+        w.id
+        for w in waiting
+        if rounded(sim(text_of(q), text_of(w))) >= rounded(knobs.clone_cutoff)
+        and needed <= covered | caps(w, knobs)
+        and all(carries(w, m, knobs, options) for m in lacking)
+    ]
+    if clones and not stands:
+        return behind("CLONE", clones)
+    if not q.familiar:
+        return verdict
+    if verdict.decision == "EXCLUDE":
+        return behind("REDUNDANT")
+    if not lacking and stands <= needed and needed <= covered:
+        return behind("REDUNDANT")
     return verdict
 
 
+Piece = tuple[str, ...]
+
+
 def close_calls(
-    q: Item, entries: Sequence[Item], waiting: Sequence[Item], knobs: Knobs, options: Options, sim: Similarity
-) -> list[tuple[str, float]]:
-    """What would have given q merit if it were TRUE at the bar, with its P; the likeliest first."""
-    found = []
-    possible: dict[str, tuple[float, tuple[str, ...]]] = {}
-    for c in sorted(q.scores):
-        if rounded(q.scores[c]) < rounded(knobs.bar(c)):
-            possible[c] = (q.scores[c], ())
-    for c, (probability, instead_of) in (possible | dict(q.doubts)).items():
-        if rounded(probability) < rounded(options.close_call):
-            continue
-        scores = {name: score for name, score in q.scores.items() if name not in instead_of}
-        other = replace(q, scores=scores | {c: max(knobs.bar(c), probability)})
-        if turn(other, entries, waiting, knobs, options, sim).decision != "EXCLUDE":
-            found.append((c, probability))
-    return sorted(found, key=lambda call: -rounded(call[1]))
+    queries: Collection[Item],
+    verdicts: Sequence[Verdict],
+    entries: Sequence[Item],
+    waiting: Sequence[Item],
+    knobs: Knobs,
+    options: Options,
+) -> dict[str, tuple[Piece, float]]:
+    """The queries that are listed, each with the piece that is shown."""
+    by_id = {q.id: q for q in queries}
+    offers = offering(waiting)
+    candidates = []
+    for v in verdicts:
+        if v.decision == "EXCLUDE" and v.route == "direct" and v.reasons == ("REDUNDANT",) and not v.alternate_of:
+            found = pieces(by_id[v.id], entries, offers, knobs, options)
+            ranked = sorted(found, key=lambda piece: (-found[piece], len(piece), piece))
+            if ranked and found[ranked[0]] >= rounded(options.close_call):
+                candidates.append((-found[ranked[0]], v.id, ranked, found))
+    listed: dict[str, tuple[Piece, float]] = {}
+    offered: set[Piece] = set()
+    for _, id, ranked, found in sorted(candidates, key=lambda candidate: candidate[:2]):
+        left = [piece for piece in ranked if found[piece] >= rounded(options.close_call) and piece not in offered]
+        if left:
+            listed[id] = left[0], found[left[0]]
+            offered |= {piece for piece in ranked if found[piece] >= rounded(options.close_call / 2)}
+    return listed
+
+
+def pieces(
+    q: Item, entries: Sequence[Item], offers: Sequence[Item], knobs: Knobs, options: Options
+) -> dict[Piece, float]:
+    """The new pieces of q, each with its likelihood; only those that are not impossible."""
+    sure = caps(q, knobs)
+    likely = {c: rounded(score) for c, score in counting(q, knobs).items() if c not in sure}
+    likely |= {c: rounded(p) for c, (p, _) in q.doubts.items() if c not in knobs.trial}
+    never = {frozenset((c, other)) for c, (_, others) in q.doubts.items() for other in others}
+    found: dict[Piece, float] = {}
+    for c, p in likely.items():
+        if p > 0 and not any(c in caps(w, knobs) for w in offers):
+            other = replace(q, scores={**q.scores, c: 1.0})
+            if c in new_capabilities(other, entries, knobs) | fills(other, entries, knobs, options):
+                found[(c,)] = p
+    if options.novelty == "signature":
+        return found
+    possible = sorted(c for c in likely if likely[c] > 0)
+    for size in range(1, options.novelty + 1):
+        for chosen in subsets(possible, size):
+            if any(frozenset(pair) in never for pair in subsets(chosen, 2)):
+                continue
+            left = {c for c in sure if not any(frozenset((c, each)) in never for each in chosen)}
+            scores = {c: q.scores[c] for c in left} | dict.fromkeys(chosen, 1.0)
+            likelihood = 1.0
+            for c in chosen:
+                likelihood *= likely[c]
+            for m in combinations(replace(q, scores=scores), knobs, options):
+                if set(chosen) <= m and not any(carries(r, m, knobs, options) for r in [*entries, *offers]):
+                    found[tuple(sorted(m))] = rounded(likelihood)
+    return found
 
 
 def set_after(
@@ -366,7 +480,9 @@ def roles_of(ordered: Sequence[Item], knobs: Knobs) -> dict[str, tuple[str, ...]
     """The roles that pin, for entries already in order of admission."""
     roles: dict[str, tuple[str, ...]] = {}
     for r in ordered:
-        champions = [c for c in sorted(counting(r, knobs)) if c in caps(r, knobs) and champion(c, ordered, knobs) is r]
+        champions = [
+            c for c in sorted(counting(r, knobs)) if c in caps(r, knobs) and champion(c, ordered, knobs, plain) is r
+        ]
         reasons = (["person"] if r.pin is not None else []) + champions
         if reasons:
             roles[r.id] = tuple(reasons)

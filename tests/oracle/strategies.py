@@ -150,6 +150,7 @@ def knobs(source: Source, capabilities: Sequence[str]) -> Knobs:
                 own[capability]["winning_margin"] = source.pick((0.0, 0.05, 0.1, 0.3))
             if source.chance(50):
                 own[capability]["redundancy_floor"] = source.pick((0, 1, 2, 4))
+    rule_values: Literal["scored", "counted"] = source.pick(("counted", "counted", "scored"))
     return Knobs(
         competence_bar=source.pick(bars),
         winning_margin=source.pick(margins),
@@ -160,6 +161,8 @@ def knobs(source: Source, capabilities: Sequence[str]) -> Knobs:
         per_capability=own,
         trial=frozenset(capability for capability in capabilities if source.chance(10)),
         recency=source.pick((None, None, 1.0, 30.0)),
+        rule_values=rule_values,
+        win_needs_bar=source.pick((True, True, False)),
     )
 
 
@@ -171,9 +174,8 @@ def options(source: Source, capabilities: Sequence[str]) -> Options:
         novelty=novelty,
         honesty_scope=honesty_scope,
         clone_rescue=source.pick((False, True)),
-        first_floor=source.pick((0.9, 0.6, 0.75, 0.0)),
         fill_floor=source.pick((False, True)),
-        close_call=source.pick((0.2, 0.35, 0.0)),
+        close_call=source.pick((0.4, 0.2, 0.35, 0.0)),
         base=frozenset(c for c in capabilities if source.chance(15)),
     )
 
@@ -183,8 +185,9 @@ def doubts(source: Source, capabilities: Sequence[str], held: Collection[str]) -
     found: dict[str, tuple[float, tuple[str, ...]]] = {}
     for c in capabilities:
         if c not in held and source.chance(30):
-            instead = (source.pick(sorted(held)),) if held and source.chance(30) else ()
-            found[c] = (source.pick((0.1, 0.2, 0.3, 0.35, 0.45, 0.49)), instead)
+            others = [*sorted(held), *(other for other in capabilities if other not in held and other != c)]
+            excludes = (source.pick(others),) if others and source.chance(30) else ()
+            found[c] = (source.pick((0.1, 0.2, 0.3, 0.35, 0.45, 0.6, 0.9)), excludes)
     return found
 
 
@@ -194,11 +197,16 @@ def shuffled_names(source: Source, prefix: str, number: int) -> list[str]:
     return [left.pop(source.count(0, len(left) - 1)) for _ in range(number)]
 
 
+def ruled_of(source: Source, ruled: frozenset[str]) -> frozenset[str]:
+    """The capabilities that a rule decides, those ``ruled`` or now and then none."""
+    return frozenset() if source.chance(20) else ruled
+
+
 def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tuple[Item, ...]:
     """Entries, some of which list others (or somebody long gone) as displaced."""
     found: list[Item] = []
-    # The path of a score depends on its capability.
-    inferred = frozenset(c for c in capabilities if source.chance(80))
+    # Mostly the path of a score depends on its capability.
+    ruled = frozenset(c for c in capabilities if source.chance(20))
     for name in shuffled_names(source, "r", source.count(0, most)):
         like = found and source.chance(35)
         found.append(
@@ -210,7 +218,7 @@ def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tupl
                 pin="a person wants it" if source.chance(10) else None,
                 setup_cost=source.pick((1.0, 1.0, 0.0, 0.5, 3.0)),
                 customer=source.pick(CUSTOMERS),
-                inferred=inferred,
+                by_rule=ruled_of(source, ruled),
             )
         )
     names = [entry.id for entry in found]
@@ -224,6 +232,7 @@ def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tupl
 def queries_of(source: Source, capabilities: Sequence[str], residents: Sequence[Item], most: int) -> tuple[Item, ...]:
     """Queries, half of which are near an entry or near an earlier query."""
     found: list[Item] = []
+    ruled = frozenset(c for c in capabilities if source.chance(20))
     for name in shuffled_names(source, "q", source.count(0, most)):
         models = [*residents, *(other for other in found if other.scores)]
         like = models and source.chance(50)
@@ -240,6 +249,7 @@ def queries_of(source: Source, capabilities: Sequence[str], residents: Sequence[
                 customer=source.pick(CUSTOMERS),
                 familiar=not source.chance(8),
                 doubts=doubts(source, capabilities, chosen),
+                by_rule=ruled_of(source, ruled),
             )
         )
     return tuple(found)

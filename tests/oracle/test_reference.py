@@ -244,7 +244,9 @@ K = item("k", {"k": 1.0})
         ({"a": 0.55}, [], SHIPPED, "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"),
         ({"a": 0.55, "k": 1.0}, [K], SHIPPED, "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"),
         ({"a": 0.55, "k": 1.0}, [K], PAPER, "INCLUDE direct NEW_COVERAGE"),
-        ({"a": 0.55, "w": 0.6}, [item("w", {"w": 0.5})], SHIPPED, "INCLUDE direct NEW_COVERAGE"),  # rests on w as well
+        # The win lifts no weak new capability, and a sure one no doubtful one.
+        ({"a": 0.55, "w": 0.6}, [item("w", {"w": 0.5})], SHIPPED, "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"),
+        ({"a": 0.55, "b": 0.9}, [], SHIPPED, "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"),
         ({"w": 0.35, "k": 1.0}, [K, item("w", {"w": 0.25})], SHIPPED, "REPLACE review DOMINATES LOW_CONFIDENCE"),
         ({"w": 0.35, "k": 1.0}, [K, item("w", {"w": 0.25})], PAPER, "REPLACE direct DOMINATES"),
         ({"v": 0.58}, [item("v", {"v": 0.5, "u": 0.9})], SHIPPED, "KEEP-BOTH review SPLIT_OR_FLOOR LOW_CONFIDENCE"),

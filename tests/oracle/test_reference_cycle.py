@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tests.oracle.builders import PAPER, PAPER_KNOBS, SHIPPED, SWAP, item, run, said
-from tests.oracle.reference import grounds, key, pinned, prune
-from tests.oracle.values import Grounds
+import pytest
+
+from tests.oracle.builders import PAPER, PAPER_KNOBS, SHIPPED, SWAP, item, run, said, unlike
+from tests.oracle.reference import facts, grounds, key, pinned, prune
+from tests.oracle.values import Grounds, Item
 
 
 def test_the_greatest_key_is_taken_first_and_the_file_does_not_matter() -> None:
@@ -100,7 +102,7 @@ def test_a_close_call_names_what_would_have_given_merit() -> None:
     residents = [item("r", {"a": 0.9}), item("s", {"a": 0.5, "d": 0.9})]
     (verdict,) = run([item("q", {"a": 0.9}, doubts=doubts)], residents, options)
     assert said(verdict) == "EXCLUDE direct REDUNDANT"
-    assert verdict.close_calls == (("c", 0.4), ("b", 0.3))
+    assert verdict.close_call == (("c",), 0.4)
 
 
 def test_a_close_call_names_what_it_exercises_below_the_bar_too() -> None:
@@ -110,9 +112,9 @@ def test_a_close_call_names_what_it_exercises_below_the_bar_too() -> None:
     options = replace(SHIPPED, close_call=0.2, novelty=1)
     (verdict,) = run([item("q", scores, doubts={"b": (0.45, ())})], residents, options, **more)
     assert said(verdict) == "EXCLUDE direct REDUNDANT"
-    assert verdict.close_calls == (("e", 0.6), ("f", 0.6), ("b", 0.45))
+    assert verdict.close_call == (("e",), 0.6)
     (verdict,) = run([item("q", scores)], residents, options, competence_bar=0.1)
-    assert verdict.close_calls == ()
+    assert verdict.close_call is None
 
 
 def test_a_redundant_query_without_waiting_ones_is_nobodys_alternate() -> None:
@@ -129,6 +131,56 @@ def test_newcomers_are_cloned_and_displaced_like_residents() -> None:
     verdicts = run([item("q1", {"a": 0.7, "b": 0.7, "c": 0.3}), item("q2", {"a": 0.9, "b": 0.9})], redundancy_floor=1)
     assert [said(v) for v in verdicts] == ["INCLUDE direct NEW_COVERAGE", SWAP]
     assert verdicts[1].displaces == ("q1",)
+
+
+@pytest.mark.parametrize(
+    ("query", "wins", "contested"),
+    [
+        (item("q", {"a": 0.9}), {"a": "r"}, 1),
+        (item("q", {"a": 0.9}, by_rule=frozenset("a")), {}, 0),  # a rule decided it
+        (item("q", {"b": 0.45}), {}, 0),  # it is not competent in b
+        (item("q", {"b": 0.6}), {}, 1),  # nobody is: b is new, and has no champion
+        (item("q", {"c": 0.9}), {}, 1),  # r covers c by a rule, and is no champion of it
+    ],
+)
+def test_only_inferred_and_competent_scores_win(query: Item, wins: Mapping[str, str], contested: int) -> None:
+    residents = [item("r", {"a": 0.6, "b": 0.3, "c": 0.7}, by_rule=frozenset("c"))]
+    knobs = replace(PAPER_KNOBS, rule_values="counted", win_needs_bar=True)
+    assert facts(query, residents, knobs, SHIPPED, unlike).wins == wins
+    assert key(query, residents, [], knobs, SHIPPED)[2] == contested
+
+
+def test_who_waits_behind_whom() -> None:
+    weak, same = replace(SHIPPED, fill_floor=False), ("the same words",)
+    queries = [
+        item("q1", {"a": 0.55, "b": 0.55, "c": 0.55}, turns=same),
+        item("q2", {"a": 0.55, "b": 0.55}),
+        item("q3", {"a": 0.55, "d": 0.55}),
+        item("q4", {"a": 0.55}, turns=same),
+        item("q5", {"b": 0.55}, turns=same, familiar=False),
+    ]
+    found = {v.id: (said(v), v.alternate_of) for v in run(queries, options=weak)}
+    assert found == {
+        "q1": ("INCLUDE review NEW_COVERAGE LOW_CONFIDENCE", ()),
+        "q2": ("EXCLUDE direct REDUNDANT", ("q1", "q3")),
+        "q3": ("INCLUDE review NEW_COVERAGE LOW_CONFIDENCE", ()),
+        "q4": ("EXCLUDE direct CLONE", ("q1", "q3")),
+        "q5": ("EXCLUDE direct CLONE", ("q1",)),
+    }
+
+
+def test_what_a_direct_admission_covers_meanwhile_is_no_question_any_more() -> None:
+    queries = [
+        item("q1", {"a": 0.55, "b": 0.9}),  # new, and weak in a: it waits
+        item("q2", {"a": 0.9}),
+        item("q3", {"b": 0.9}),
+    ]
+    verdicts = run(queries)
+    assert [(v.id, said(v)) for v in verdicts] == [
+        ("q2", "INCLUDE direct NEW_COVERAGE"),
+        ("q3", "INCLUDE direct NEW_COVERAGE"),
+        ("q1", "INCLUDE review NOVEL_COMBO"),
+    ]
 
 
 # Curator

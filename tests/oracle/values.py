@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 Moment = str | int
 Doubts = Mapping[str, tuple[float, tuple[str, ...]]]
-"""Capability → P, and whom it would stand in for."""
+"""Capability → P, and the others of which a query exercises at most one together with it."""
 
 
 @dataclass(frozen=True)
 class Knobs:
     """The six knobs; ``per_capability`` maps a capability to other values of the three that may be overridden.
 
-    No verdict rests on those on ``trial``.  ``recency`` is the half-life of inferred scores, in days.
+    No verdict rests on those on ``trial``.  ``recency`` is the half-life of inferred scores, in days; ``rule_values``
+    and ``win_needs_bar`` are the options that say who may win and be champion.
     """
 
     competence_bar: float
@@ -27,6 +28,8 @@ class Knobs:
     per_capability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     trial: frozenset[str] = frozenset()
     recency: float | None = None
+    rule_values: Literal["scored", "counted"] = "counted"
+    win_needs_bar: bool = True
 
     def bar(self, capability: str) -> float:
         """τ_c."""
@@ -48,7 +51,6 @@ class Options:
     novelty: Literal["signature", 1, 2, 3]
     honesty_scope: Literal["all", "evidence"]
     clone_rescue: bool
-    first_floor: float = 0.0
     fill_floor: bool = False
     close_call: float = 1.0
     base: frozenset[str] = frozenset()
@@ -59,7 +61,7 @@ class Options:
 class Item:
     """A query or an entry: ``scores`` has exactly the capabilities of its signature.
 
-    Those ``inferred`` come from the inference path.
+    Those ``by_rule`` are rule values.
     """
 
     id: str
@@ -73,15 +75,12 @@ class Item:
     customer: str | None = None
     familiar: bool = True
     doubts: Doubts = field(default_factory=dict)
-    inferred: frozenset[str] = frozenset()
+    by_rule: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a verdict rests on. ``held_by`` are the waiting queries that carry a combination R does not.
-
-    ``met_by`` those that cover, all together, what the query covers that is new or short.
-    """
+    """What a verdict rests on. ``held_by`` are the waiting queries that carry a combination R does not."""
 
     competent: tuple[str, ...] = ()
     new_capabilities: tuple[str, ...] = ()
@@ -91,7 +90,6 @@ class Facts:
     most_similar: str | None = None
     held_by: tuple[str, ...] = ()
     fills: Mapping[str, int] = field(default_factory=dict)
-    met_by: tuple[str, ...] = ()
 
     @property
     def novel(self) -> bool:
@@ -109,7 +107,7 @@ class Verdict:
     facts: Facts
     displaces: tuple[str, ...] = ()
     alternate_of: tuple[str, ...] = ()
-    close_calls: tuple[tuple[str, float], ...] = ()
+    close_call: tuple[tuple[str, ...], float] | None = None
 
     def plain(self) -> dict[str, Any]:
         """As JSON would have it, with ``max_similarity`` rounded to 9 decimals."""
@@ -120,7 +118,8 @@ class Verdict:
             "reasons": list(self.reasons),
             "displaces": list(self.displaces),
             "alternate_of": list(self.alternate_of),
-            "close_calls": [list(call) for call in self.close_calls],
+            "close_call": self.close_call
+            and {"capabilities": list(self.close_call[0]), "likelihood": self.close_call[1]},
             "facts": {
                 "competent": list(self.facts.competent),
                 "new_capabilities": list(self.facts.new_capabilities),

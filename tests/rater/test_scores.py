@@ -111,7 +111,7 @@ def test_a_doubt_about_a_member_of_a_group_is_instead_of_the_one_that_is_exercis
     asked = {"id": "q", "turns": ["a"], "scores": {"small": 0.6}, "doubts": {"large": 0.4}}
     document = parse_json(json.dumps({"queries": [asked]}).encode(), "scores.json", LIMITS)
     (query,) = read_scores(document, taxonomy).queries
-    assert query.doubts == (Doubt(capability="large", probability=0.4, instead_of=("small",)),)
+    assert query.doubts == (Doubt(capability="large", probability=0.4, excludes=("small",)),)
 
 
 def test_every_fault_says_what_to_do() -> None:
@@ -173,7 +173,10 @@ def test_what_is_said_of_nothing_is_a_fault() -> None:
         ({"id": "q", "turns": ["a"], "scores": {"tools.read": True}}, "queries.0.scores.tools.read: must be a number"),
         ({"id": "q", "turns": ["a"], "scores": {"tools.read": None}}, "queries.0.scores.tools.read: must be a number"),
         ({"id": "q", "turns": ["a"], "scores": []}, "queries.0.scores: must be a mapping"),
-        ({"id": "q", "turns": ["a"], "scores": {}, "doubts": {"tools.read": 0.5}}, "tools.read: must be less than 0.5"),
+        (
+            {"id": "q", "turns": ["a"], "scores": {}, "doubts": {"tools.read": 1.5}},
+            "doubts.tools.read: must be less than",
+        ),
         ({"id": "q", "turns": ["a"], "scores": {}, "score": {}}, "perhaps you meant 'scores'"),
         ({"id": "q", "turns": ["a"], "scores": {}, "entry": ""}, "queries.0.entry: must be a text"),
         ({"id": "q", "turns": ["a"], "scores": {}, "entry": 7}, "queries.0.entry: must be a string"),

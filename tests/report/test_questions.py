@@ -19,7 +19,7 @@ from tests.github.scenes import make_analysis, make_platform, make_query
 
 def review(most: int) -> Review:
     """A review of an eval set of three queries that are too uncertain to enter; the third is the surest."""
-    platform = make_platform(honesty_floor=0.9, first_floor=0.9)
+    platform = make_platform(honesty_floor=0.9)
     limits = platform.config.limits.model_copy(update={"questions": most})
     known = RegressionSet({"r1": make_entry("r1", {"a": 0.9}, text="known")}, {}, {})
     platform = replace(platform, config=platform.config.model_copy(update={"limits": limits}), regression_set=known)

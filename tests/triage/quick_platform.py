@@ -27,6 +27,6 @@ def _make(folder: Path, embedding: str = "none") -> None:
     shutil.copytree(REPOSITORY / "tests/service_desk", folder, dirs_exist_ok=True)
     shutil.copytree(REPOSITORY / "examples", folder / "examples")
     config = folder / "config/curation.yaml"
-    text = config_with(config.read_text(encoding="utf-8"), first_floor=BY_HAND["honesty_floor"], **BY_HAND)
+    text = config_with(config.read_text(encoding="utf-8"), **BY_HAND)
     config.write_text(text.replace(SHIPPED_DIGEST, embedding), encoding="utf-8")
     assert run(["reclassify", "--repo", str(folder)]) == 0
