@@ -679,7 +679,7 @@ class Curation(Section):
     )
 
     # Not keys of the file: these come from the taxonomy.
-    _base: frozenset[str] = PrivateAttr(default=frozenset())
+    _uncombinable: frozenset[str] = PrivateAttr(default=frozenset())
     _trial: frozenset[str] = PrivateAttr(default=frozenset())
     # Nor are these: they say where the file is read as earlier versions wrote it.
     _notes: tuple[Problem, ...] = PrivateAttr(default=())
@@ -690,19 +690,19 @@ class Curation(Section):
         return self._notes
 
     @property
-    def base(self) -> frozenset[str]:
-        """The taxonomy's base capabilities: the ordinary case of their group, excluded from combinations."""
-        return self._base
+    def uncombinable(self) -> frozenset[str]:
+        """The taxonomy's capabilities that take no part in combinations of two or more."""
+        return self._uncombinable
 
     @property
     def trial(self) -> frozenset[str]:
         """The taxonomy's capabilities on trial: judged and shown, but not used by verdicts."""
         return self._trial
 
-    def under(self, base: frozenset[str] = frozenset(), trial: frozenset[str] = frozenset()) -> Curation:
-        """A copy for a taxonomy with these ``base`` capabilities and those on ``trial``."""
+    def under(self, uncombinable: frozenset[str] = frozenset(), trial: frozenset[str] = frozenset()) -> Curation:
+        """A copy for a taxonomy with these ``uncombinable`` capabilities and those on ``trial``."""
         copy = self.model_copy()
-        copy._base, copy._trial = base, trial
+        copy._uncombinable, copy._trial = uncombinable, trial
         return copy
 
     def competence_bar(self, capability: str) -> float:

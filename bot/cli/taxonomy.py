@@ -247,7 +247,7 @@ def migrate_command(
     capabilities keep their scores. Split or redefined ones become stale: refresh them with `incumbent reclassify`. A
     config that says `embedding: auto` gets the digest of the weights. A config of an earlier format gets the keys that
     are new, with the values that ship, and loses those without effect; what that changes is shown as by `incumbent
-    impact`. A second run changes nothing.
+    impact`. `base: true` in the taxonomy becomes `combines: false`. A second run changes nothing.
 
     \b
     Examples:
@@ -309,7 +309,7 @@ def _impact_of_format(plan: MigrationPlan, repo: Path, config_path: str) -> Impa
     tree = tree_of(repo)
     planned = Overlay(tree, {change.path: change.content for change in plan.file_changes})
     after = load_platform(planned, config_path)
-    former = load_config(tree, None, config_path).under(after.taxonomy.base, after.taxonomy.trial)
+    former = load_config(tree, None, config_path).under(after.taxonomy.uncombinable, after.taxonomy.trial)
     if not config_changes(former, after.config):
         return None
     change = PlatformChange(

@@ -36,6 +36,7 @@ from bot.pipeline.migrated_files import (
     is_up_to_date,
     migrate_overrides,
     moved_exemplars,
+    with_combines,
 )
 from bot.pipeline.submission import collect
 from bot.setup_files import setup_file
@@ -73,16 +74,13 @@ class MigrationPlan:
     updates_config: bool
 
 
-def plan_migration(
-    now: Snapshot, old: Taxonomy, labels: Mapping[str, bytes], config_path: str, *, moves: bool = True
-) -> MigrationPlan:
+def plan_migration(now: Snapshot, old: Taxonomy, labels: Mapping[str, bytes], config_path: str) -> MigrationPlan:
     """The plan for the files of ``now``, whose taxonomy follows ``old``.
 
-    ``labels`` are label files by the paths under which they are written.  ``moves``: whether inline exemplars of the
-    taxonomy's file move to a table.  Raises :class:`InputError` with every fault: a wrong version, impossible
-    declarations, and files that cannot be read or edited.
+    ``labels`` are label files by the paths under which they are written.  Raises :class:`InputError` with every fault:
+    a wrong version, impossible declarations, and files that cannot be read or edited.
     """
-    texts, new = _plan_taxonomy(now, old, moves=moves)
+    texts, new = _plan_taxonomy(now, old)
     after = Overlay(now, texts)
     document = parse_yaml(after.read(TAXONOMY_FILE, REVIEWED_FILES), now.name(TAXONOMY_FILE), REVIEWED_FILES)
     planning = _Planning(now, old, new)
@@ -108,7 +106,7 @@ def plan_migration(
     )
 
 
-def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[str, str], Taxonomy]:
+def _plan_taxonomy(now: Snapshot, old: Taxonomy) -> tuple[dict[str, str], Taxonomy]:
     """The changed files of the taxonomy, by path, and the resulting taxonomy."""
     files = read_files(now)
     problems = list(files.problems)
@@ -124,10 +122,12 @@ def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[s
     marks = {path: "\ufeff" if files.contents[path].startswith(BOM_UTF8) else "" for path in tables}
     carried = carried_tables(tables, declared(definitions), removed_between(old, definitions))
     texts = {path: marks[path] + text for path, text in carried.items()}
-    moved: dict[str, str] = {}
-    if moves:
-        originals = {path: texts.get(path, marks[path] + file.text) for path, file in tables.items()}
-        moved = moved_exemplars(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], originals)
+    content, name = files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE]
+    renewed = with_combines(content, name)
+    if renewed is not None:
+        texts[TAXONOMY_FILE], content = renewed, renewed.encode("utf-8")
+    originals = {path: texts.get(path, marks[path] + file.text) for path, file in tables.items()}
+    moved = moved_exemplars(content, name, originals)
     try:
         new = load_taxonomy(Overlay(now, texts | moved))
     except InputError as error:

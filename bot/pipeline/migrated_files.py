@@ -6,9 +6,9 @@ import copy
 import heapq
 import json
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
@@ -75,13 +75,12 @@ def moved_exemplars(content: bytes, file: str, tables: Mapping[str, str]) -> dic
     else in it.
     """
     document = parse_yaml(content, file, REVIEWED_FILES)
-    if not _holders(document):
+    if not _holders(document, "exemplars"):
         return {}
     lists = list(_lists(document))
     named = dict.fromkeys(id for each in lists for row in each for id in (*row.exercises, *row.resembles))
-    mark = "\ufeff" if content.startswith(BOM_UTF8) else ""
     texts = with_rows(tables, _in_order(lists), MOVED_FILE, PREFIX, table_head(_COMMENTS, named))
-    return texts | {TAXONOMY_FILE: mark + _without(document)}
+    return texts | {TAXONOMY_FILE: _mark(content) + _without(document)}
 
 
 def _lists(document: Document) -> Iterator[list[Exemplar]]:
@@ -135,10 +134,35 @@ def _in_order(lists: Sequence[Sequence[Exemplar]]) -> list[Exemplar]:
     return [row for place in order for row in rows[place]]
 
 
-def _holders(document: Document) -> list[int]:
-    """The places of capabilities that have the key ``exemplars``, whatever its value."""
+def with_combines(content: bytes, file: str) -> str | None:
+    """The taxonomy ``content`` with `combines: false` where it has `base: true`, as earlier versions called it.
+
+    `base: false` goes, and so does `base` beside `combines`.  ``None`` where nothing is to be written.  Raises
+    :class:`InputError` as :func:`moved_exemplars` does.
+    """
+    document = parse_yaml(content, file, REVIEWED_FILES)
+    if not _holders(document, "base"):
+        return None
+    wanted = json.loads(json.dumps(document.data))
+    edits: list[_Edit] = []
+    for item, node in zip(wanted["capabilities"], _capabilities(document.text), strict=True):
+        if "base" not in item:
+            continue
+        renames = item.pop("base") and "combines" not in item
+        if renames:
+            item["combines"] = False
+        for place, (key, value) in enumerate(_members(node)):
+            if key.text == "base" and renames:
+                edits += [(key.start, key.end, "combines"), (value.start, value.end, "false")]
+            elif key.text == "base":
+                edits.append((*_span(document.text, node, place), ""))
+    return _mark(content) + _edited(document, edits, wanted, "its `base` cannot become `combines`")
+
+
+def _holders(document: Document, key: str) -> list[int]:
+    """The places of capabilities that have ``key``, whatever its value."""
     items = as_list(as_mapping(document.data).get("capabilities"))
-    return [place for place, item in enumerate(items) if "exemplars" in as_mapping(item)]
+    return [place for place, item in enumerate(items) if key in as_mapping(item)]
 
 
 @dataclass(slots=True)
@@ -152,42 +176,61 @@ class _Node:
     children: list[_Node] = field(default_factory=list)
 
 
+_Edit: TypeAlias = tuple[int, int, str]
+"""What is written in place of the text between two places."""
+
+
 def _without(document: Document) -> str:
     """The text of the taxonomy ``document`` without the exemplars of its capabilities."""
     wanted = json.loads(json.dumps(document.data))
-    for place in _holders(document):
+    for place in _holders(document, "exemplars"):
         del wanted["capabilities"][place]["exemplars"]
+    edits = [
+        (*_span(document.text, item, place), "")
+        for item in _capabilities(document.text)
+        for place, (key, _) in enumerate(_members(item))
+        if key.text == "exemplars"
+    ]
+    return _edited(document, edits, wanted, "its exemplars cannot be taken out")
+
+
+def _edited(document: Document, edits: Iterable[_Edit], wanted: object, failing: str) -> str:
+    """The text of ``document`` after ``edits``, which must mean what is ``wanted``; ``failing`` says what is not."""
     text = document.text
-    for start, end in sorted(_places(text), reverse=True):
-        text = text[:start] + text[end:]
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
     try:
         written = parse_yaml(text.encode("utf-8"), document.file, REVIEWED_FILES).data == wanted
     except InputError:
         written = False
     if not written:
-        message = "its exemplars cannot be taken out without changing what else it says: it has aliases or merge keys"
+        message = f"{failing} without changing what else it says: it has aliases or merge keys"
         fix = "write out aliases and merge keys, and run this again"
         raise InputError([Problem(document.file, None, message, fix)])
     return text
 
 
-def _places(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of exemplars in ``text``, with their key."""
-    capabilities = next((value for key, value in _members(_tree(text)) if key.text == "capabilities"), None)
-    for item in [] if capabilities is None else capabilities.children:
-        members = list(_members(item))
-        for place, (key, value) in enumerate(members):
-            if key.text != "exemplars":
-                continue
-            following = members[place + 1][0].start if place + 1 < len(members) else None
-            line = text.rfind("\n", 0, key.start) + 1
-            if not item.is_flow and not text[line : key.start].strip():
-                end = text.find("\n", value.end)
-                yield line, len(text) if end < 0 else end + 1
-            elif following is not None:
-                yield key.start, following
-            elif place:
-                yield members[place - 1][1].end, value.end
+def _mark(content: bytes) -> str:
+    return "\ufeff" if content.startswith(BOM_UTF8) else ""
+
+
+def _capabilities(text: str) -> list[_Node]:
+    """The capabilities in the ``text`` of a taxonomy."""
+    found = next((value for key, value in _members(_tree(text)) if key.text == "capabilities"), None)
+    return [] if found is None else found.children
+
+
+def _span(text: str, item: _Node, place: int) -> tuple[int, int]:
+    """The places in ``text`` between which the member of ``item`` at ``place`` can be taken out, with its key."""
+    members = list(_members(item))
+    key, value = members[place]
+    line = text.rfind("\n", 0, key.start) + 1
+    if not item.is_flow and not text[line : key.start].strip():
+        end = text.find("\n", value.end)
+        return line, len(text) if end < 0 else end + 1
+    if place + 1 < len(members):
+        return key.start, members[place + 1][0].start
+    return members[place - 1][1].end, value.end
 
 
 def _members(node: _Node) -> Iterator[tuple[_Node, _Node]]:

@@ -67,7 +67,7 @@ def pair_coverage(
     """The pair coverage of ``residents``; ``None`` where a combination is a whole signature.
 
     A pair is possible if the taxonomy allows it, and the declared specification of at least one of ``agents``.  Without
-    agents the taxonomy alone decides.  Base capabilities and those on trial are in no pair.
+    agents the taxonomy alone decides.  Capabilities that do not combine, and those on trial, are in no pair.
     """
     strength = config.options.novelty
     if strength == "signature":

@@ -18,7 +18,8 @@ Novelty = Literal["signature"] | int
 class CarriedCombinations:
     """The combinations that the added queries carry (semantics, section 4).
 
-    All masks contain combinable capabilities only: the whole signature, or the competent capabilities without base.
+    All masks contain combinable capabilities only: the whole signature, or those of the competent
+    capabilities.
     """
 
     def __init__(self, novelty: Novelty) -> None:
@@ -159,9 +160,9 @@ class Capabilities:
         self.scored = config.options.rule_values == "scored"
         self._win_needs_bar = config.options.win_needs_bar
         self.trial = config.trial
-        # Combinable capabilities: all for strength 1, else all but base.
+        # Combinable capabilities: for strength 1 all.
         self.combining = sum(
-            1 << index for index, name in enumerate(self.names) if self.novelty == 1 or name not in config.base
+            1 << index for index, name in enumerate(self.names) if self.novelty == 1 or name not in config.uncombinable
         )
         self.named: Callable[[int], tuple[str, ...]] = lru_cache(maxsize=None)(self._named)
 

@@ -146,7 +146,7 @@ def plan_quarantines(
 
 def _pull_request(offer: QuarantineOffer, platform: Platform, inputs: QuarantineInputs) -> OfferedQuarantine:
     path, known = entry_path(offer.entry.id), platform.regression_set
-    others = others_in(offer.entry, known.entries, inputs.records, platform.config.base)
+    others = others_in(offer.entry, known.entries, inputs.records, platform.config.uncombinable)
     return OfferedQuarantine(
         branch=branch_of(QUARANTINE, offer.entry.id, offer.grounds),
         title=quarantine_title(offer),

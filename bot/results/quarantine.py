@@ -60,13 +60,13 @@ class Others:
 
 
 def others_in(
-    entry: Entry, entries: Mapping[str, Entry], records: Sequence[ReleaseRecord], base: Collection[str]
+    entry: Entry, entries: Mapping[str, Entry], records: Sequence[ReleaseRecord], apart: Collection[str]
 ) -> dict[str, Others]:
     """Release of ``records`` → what it says of the other ``entries`` that share a capability with ``entry``.
 
-    Where these fail as well, the agent is what has changed.  Capabilities of the ``base`` are shared by nearly all.
+    Where these fail as well, the agent is what has changed.  Those ``apart``, which nearly all share, do not count.
     """
-    own = entry.scores.keys() - base
+    own = entry.scores.keys() - apart
     kin = [item for id, item in entries.items() if id != entry.id and not own.isdisjoint(item.scores)]
     outcomes = [item for each in kin for item in outcomes_of(each, records) if item.ran]
     ran = Counter(item.release for item in outcomes)

@@ -43,7 +43,7 @@ class ChangeKind(StrEnum):
     PATTERNS = "patterns-changed"
     MOVED = "moved"
     RULE = "rule-changed"
-    BASE = "base-changed"
+    COMBINES = "combines-changed"
     EXPECTED_CALLS = "expected-calls-changed"
     DECLARATION = "declaration-changed"
     TRIAL = "trial-changed"
@@ -147,7 +147,7 @@ def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterato
             yield from _wording(before, item)
             yield from _moved(before, item, old, new)
             yield from _rules(before, item, migration)
-            yield from _base(before, item)
+            yield from _combines(before, item)
             yield from _expected_calls(before, item)
             yield from _declarations(before, item)
             yield from _trial(before, item)
@@ -243,11 +243,11 @@ def _rules(before: Capability, after: Capability, migration: Migration) -> Itera
             yield TaxonomyChange(kind=ChangeKind.RULE, ids=(after.id,), sentence=sentence, step=VersionStep.MAJOR)
 
 
-def _base(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
-    """A change of ``base``, which decides whether it is in combinations: it changes verdicts, but no scores."""
-    if before.base != after.base:
-        sentence = f"{after.id}: it is {'now' if after.base else 'no longer'} the ordinary case of its group (base)."
-        yield TaxonomyChange(kind=ChangeKind.BASE, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
+def _combines(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
+    """A change of ``combines``, which decides whether it is in combinations: it changes verdicts, but no scores."""
+    if before.combines != after.combines:
+        sentence = f"{after.id}: it takes part in combinations {'from now on' if after.combines else 'no longer'}."
+        yield TaxonomyChange(kind=ChangeKind.COMBINES, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
 
 
 def _expected_calls(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:

@@ -74,6 +74,7 @@ def structure_problems(document: Document) -> Iterator[Problem]:
     yield from _cycles(groups)
     yield from _members(groups, capabilities)
     yield from _requirements(capabilities)
+    yield from _combines(capabilities)
     yield from _expected_calls(capabilities)
     yield from _origins(document, capabilities)
     if as_mapping(document.data).get("capabilities") == []:
@@ -172,6 +173,19 @@ def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
         elif (decided := _DECIDED_BY.get(by_id[required].text("source") or "")) is not None:
             message = f"it requires {required!r}, which is itself decided by {decided}"
             yield capability.problem(("requires",), message, "name a capability with `source: intent`")
+
+
+def _combines(capabilities: list[RawPart]) -> Iterator[Problem]:
+    """Capabilities that say by the key of an earlier version (`base`) the opposite of what `combines` says."""
+    for capability in capabilities:
+        former, combines = capability.data.get("base"), capability.data.get("combines")
+        if isinstance(former, bool) and former is combines:
+            message = f"`base: {_said(former)}` is what `combines: {_said(not former)}` was called, and it says both"
+            yield capability.problem(("base",), message, "remove `base`, and keep the `combines` that is meant")
+
+
+def _said(value: bool) -> str:
+    return "true" if value else "false"
 
 
 def _expected_calls(capabilities: list[RawPart]) -> Iterator[Problem]:
@@ -279,7 +293,7 @@ def _patterns(capability: RawPart) -> Iterator[Problem]:
 
 
 def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSettings | None) -> Iterator[Problem]:
-    """Notes on a usable taxonomy: a language model needs descriptions, the embedded backend needs exemplars.
+    """Notes on a usable taxonomy: keys as earlier versions wrote them, and what the embedded backend needs.
 
     ``document`` is the file of ``taxonomy``; ``settings`` gives the number of exemplars that an appraisal needs
     (``None``: the config cannot be read).
@@ -292,6 +306,10 @@ def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSet
             message = f"it has {counts}, fewer than an appraisal asks for"
             fix = "add queries that exercise it, and others that only look like it, to a file of taxonomy/exemplars/"
             yield part.problem(("exemplars",), message, fix)
+        if "base" in part.data:
+            message = "`base: true` is called `combines: false` now, and read as that"
+            fix = "write `combines: false` in place of `base: true`, nothing in place of `base: false`: "
+            yield part.problem(("base",), message, f"{fix}or run `incumbent migrate`")
     own = next(filter(_has_own, parts), None)
     if own is not None:
         message = "the exemplars stand in this file, each under every capability that it exercises"

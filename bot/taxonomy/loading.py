@@ -13,7 +13,7 @@ import jmespath
 
 from bot.config import REVIEWED_FILES, AppraisalSettings
 from bot.errors import InputError, Problem
-from bot.files.documents import Document, as_list, as_mapping, decode, parse_yaml
+from bot.files.documents import Data, Document, as_list, as_mapping, decode, parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered, digest_of_code
 from bot.files.validation import FileModel, validate
@@ -222,7 +222,15 @@ def _parts(document: Document, key: str, model: type[Part], problems: list[Probl
     parts: list[Part] = []
     for place, item in enumerate(as_list(as_mapping(document.data).get(key))):
         try:
-            parts.append(validate(model, document, item, (key, place)))
+            parts.append(validate(model, document, _read_as(item) if model is Capability else item, (key, place)))
         except InputError as error:
             problems.extend(error.problems)
     return tuple(parts)
+
+
+def _read_as(item: Data) -> Data:
+    """The data of a capability as it is written now: `base: true` is what `combines: false` was called."""
+    if not isinstance(item, dict) or not isinstance(item.get("base"), bool):
+        return item
+    kept = {key: value for key, value in item.items() if key != "base"}
+    return kept | {"combines": False} if item["base"] else kept

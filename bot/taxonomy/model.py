@@ -108,10 +108,10 @@ class Capability(FileModel):
     query; its rule, if it has one, is a condition on the specification: if it is false, so is the capability.
     ``expected_calls: several`` marks one that number and order of the calls that an eval set expects decide, where it
     states them; ``chained`` the one of these in which a call needs an earlier one's result (semantics, section 2.1b).
-    ``base`` marks the ordinary case of its group, which takes no part in combinations (semantics, section 4).  On
-    ``trial`` it is judged and shown, but no verdict depends on it.  ``was`` is the retired id that it was known by
-    before; ``split`` the retired capability that it is a part of
-    (:mod:`bot.taxonomy.migration`).
+    One that does not ``combine`` takes no part in combinations of two or more (semantics, section 4): the ordinary
+    case of its group, or what matters to no model together with others.  On ``trial`` it is judged and shown, but no
+    verdict depends on it.  ``was`` is the retired id that it was known by before; ``split`` the retired capability that
+    it is a part of (:mod:`bot.taxonomy.migration`).
     """
 
     id: Identifier
@@ -123,7 +123,7 @@ class Capability(FileModel):
     requires: Identifier | None = None
     patterns: Tuple[Text] = ()
     exemplars: Exemplars = Exemplars()
-    base: bool = False
+    combines: bool = True
     expected_calls: Literal["several"] | None = None
     chained: bool = False
     was: Identifier | None = None
@@ -153,10 +153,10 @@ class Capability(FileModel):
 
     @property
     def seen(self) -> dict[str, JsonValue]:
-        """The classifier's input about this capability: all but name, group, base, trial, origin, and what expected
-        calls decide, which gives rule values alone.
+        """The classifier's input about this capability: all but name, group, trial, origin, what combinations and
+        floors make of it, and what expected calls decide, which gives rule values alone.
         """
-        beside = {"name", "group", "base", "expected_calls", "chained", "trial", "was", "split"}
+        beside = {"name", "group", "combines", "expected_calls", "chained", "trial", "was", "split"}
         return self.model_dump(mode="json", exclude=beside)
 
     @cached_property
@@ -194,9 +194,9 @@ class Taxonomy(FileModel):
         return {capability.id: capability for capability in self.capabilities}
 
     @property
-    def base(self) -> frozenset[str]:
-        """The base capabilities: the ordinary case of their group."""
-        return frozenset(capability.id for capability in self.capabilities if capability.base)
+    def uncombinable(self) -> frozenset[str]:
+        """The capabilities that take no part in combinations."""
+        return frozenset(capability.id for capability in self.capabilities if not capability.combines)
 
     @property
     def trial(self) -> frozenset[str]:

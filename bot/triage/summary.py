@@ -183,8 +183,8 @@ def summarise(
 
 
 def _pairs(names: list[str], ground: Ground) -> list[tuple[str, ...]]:
-    base = ground.platform.config.base
-    free = sorted(each for each in names if each not in base)
+    apart = ground.platform.config.uncombinable
+    free = sorted(each for each in names if each not in apart)
     return [(first, second) for place, first in enumerate(free) for second in free[place + 1 :]]
 
 

@@ -45,7 +45,7 @@ FACTS: Final = tuple(f"tool-{place}" for place in range(10))
 """Capabilities that follow from the tools that a query calls."""
 REQUESTS: Final = tuple(f"asks-{place}" for place in range(18))
 """Capabilities that follow from what a query asks for."""
-BASE: Final = frozenset({"asks-0"})
+UNCOMBINABLE: Final = frozenset({"asks-0"})
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 GAP: Final = 0.01
 """How far, at most, an optimum may be from the true one."""
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--recency", type=float, nargs="*", default=[], metavar="DAYS", help="half-lives, beside none")
     parser.add_argument("--corpus", action="store_true", help="real queries, in the folder that INCUMBENT_CORPUS names")
     options = parser.parse_args(arguments)
-    shipped = load_config(WorkingTree(REPOSITORY), None).under(BASE, frozenset())
+    shipped = load_config(WorkingTree(REPOSITORY), None).under(UNCOMBINABLE)
     real: list[list[ScoredQuery]] = []
     if options.corpus:
         platform = load_platform(WorkingTree(REPOSITORY))

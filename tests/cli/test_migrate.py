@@ -381,6 +381,27 @@ def test_exemplars_in_the_file_move_to_a_table(platform: Path, incumbent: Incumb
     assert "incumbent migrate" not in incumbent("validate", "--repo", platform).out
 
 
+def test_base_becomes_combines_and_no_version_and_no_verdict_changes(platform: Path, incumbent: Incumbent) -> None:
+    path = platform / "taxonomy" / "taxonomy.yaml"
+    with_exemplars_in_the_file(platform)
+    taxonomy(platform, lambda text: text.replace("    group: speech\n", "    group: speech\n    base: true # usual\n"))
+    taxonomy(platform, version("1.1.0"))
+    said = incumbent("validate", "--repo", platform)
+    assert said.code == 0
+    assert said.out.count("write `combines: false` in place of `base: true`") == text_of(path).count("base: true") == 2
+    commit(platform, "As earlier versions wrote it")
+    before, text = load_taxonomy(WorkingTree(platform)), text_of(path)
+    outcome = incumbent("migrate", "--repo", platform, "--json")
+    assert outcome.json["files"] == [EXEMPLARS, "taxonomy/taxonomy.yaml"]
+    assert (outcome.json["changes"], outcome.json["from_version"]) == ([], outcome.json["to_version"])
+    kept = [line for line in text_of(path).splitlines() if "combines" not in line]
+    assert text_of(path).count("    combines: false # usual\n") == 2
+    assert [line for line in text.splitlines() if line in kept] == kept
+    after = load_taxonomy(WorkingTree(platform))
+    assert (after.uncombinable, after.definitions) == (before.uncombinable, before.definitions)
+    assert incumbent("migrate", "--repo", platform, "--json").json["files"] == []
+
+
 def test_exemplars_move_and_follow_a_rename_at_once(platform: Path, incumbent: Incumbent) -> None:
     with_exemplars_in_the_file(platform)
     taxonomy(platform, rename, version("1.1.0"))

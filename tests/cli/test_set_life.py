@@ -339,7 +339,7 @@ def at_the_ceiling(platform: Path) -> dict[str, list[str]]:
     text = config.read_text(encoding="utf-8").replace("redundancy_floor: 2", "redundancy_floor: 1")
     config.write_text(text.replace("ceiling: 40", "ceiling: 4"), encoding="utf-8")
     taxonomy = open_platform(platform, "config/curation.yaml").taxonomy
-    names = [item.id for item in taxonomy.capabilities if item.source == "intent" and not item.base][:4]
+    names = [item.id for item in taxonomy.capabilities if item.source == "intent" and item.combines][:4]
 
     def entry(id: str, customer: str, score: float, *capabilities: str) -> Entry:
         found = make_entry(id, dict.fromkeys(sorted(capabilities), score))

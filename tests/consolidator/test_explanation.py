@@ -313,7 +313,7 @@ def test_without_the_only_one_that_covers_a_capability_the_query_is_the_first() 
     text = "Send the invoice of March to the tax office"
     old = resident("old", {"a": 0.8, "b": 0.4}, by_rule=frozenset("b"))
     new = resident("new", {"a": 0.47, "b": 0.9}, text, admitted_at="2026-01-11T00:00:00Z")
-    # A base capability is in no combination.
+    # A capability that does not combine is in no combination.
     config = make_config(CONFIG, recency=10.0, fill_floor=False, win_needs_bar=False)
     config = config.under(frozenset({"a"}), frozenset())
     found = explained(query("q", {"a": 0.55}, f"{text} and print it"), old, new, config=config)

@@ -88,7 +88,7 @@ def test_verdicts_do_not_change_when_capabilities_are_renamed(case: Case, draw: 
     renamed = make_config(
         config, per_capability={names[name]: item.model_dump() for name, item in config.per_capability.items()}
     ).under(
-        frozenset(names[name] for name in config.base),
+        frozenset(names[name] for name in config.uncombinable),
         frozenset(names[name] for name in config.trial),
     )
     kept = {names[name]: names[name] for name in same}

@@ -123,7 +123,7 @@ def combinations(x: Item, knobs: Knobs, options: Options) -> list[Combination]:
     if options.novelty == "signature":
         signature = frozenset(counting(x, knobs))
         return [signature] if signature else []
-    competent = caps(x, knobs) if options.novelty == 1 else caps(x, knobs) - options.base
+    competent = caps(x, knobs) if options.novelty == 1 else caps(x, knobs) - options.uncombinable
     if not competent:
         return []
     if len(competent) < options.novelty:
@@ -441,7 +441,7 @@ def set_after(
 def faults(x: Item, knobs: Knobs, options: Options) -> set[Combination]:
     """The sets that ΔD(x) sums up."""
     most = 2 if options.novelty == "signature" else options.novelty
-    combinable = caps(x, knobs) - (options.base if most > 1 else frozenset())
+    combinable = caps(x, knobs) - (options.uncombinable if most > 1 else frozenset())
     return {frozenset(chosen) for size in range(1, most + 1) for chosen in subsets(combinable, size)}
 
 

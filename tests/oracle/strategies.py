@@ -167,7 +167,7 @@ def knobs(source: Source, capabilities: Sequence[str]) -> Knobs:
 
 
 def options(source: Source, capabilities: Sequence[str]) -> Options:
-    """Every mixture of the options; a base capability here and there."""
+    """Every mixture of the options; a capability that does not combine here and there."""
     novelty: Literal["signature", 1, 2, 3] = source.pick(("signature", 1, 2, 2, 3))
     honesty_scope: Literal["all", "evidence"] = source.pick(("all", "evidence"))
     return Options(
@@ -176,7 +176,7 @@ def options(source: Source, capabilities: Sequence[str]) -> Options:
         clone_rescue=source.pick((False, True)),
         fill_floor=source.pick((False, True)),
         close_call=source.pick((0.4, 0.2, 0.35, 0.0)),
-        base=frozenset(c for c in capabilities if source.chance(15)),
+        uncombinable=frozenset(c for c in capabilities if source.chance(15)),
     )
 
 

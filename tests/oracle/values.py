@@ -53,7 +53,7 @@ class Options:
     clone_rescue: bool
     fill_floor: bool = False
     close_call: float = 1.0
-    base: frozenset[str] = frozenset()
+    uncombinable: frozenset[str] = frozenset()
     flakiness: float = 0.3
 
 

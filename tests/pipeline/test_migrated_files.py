@@ -1,4 +1,4 @@
-"""Exemplars of the taxonomy's own file that move to a table; tables and overrides under new ids."""
+"""What a taxonomy says as earlier versions wrote it is written as now; tables and overrides under new ids."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from bot.pipeline.migrated_files import (
     carried_tables,
     migrate_overrides,
     moved_exemplars,
+    with_combines,
 )
 from bot.taxonomy.changes import changes_between
 from bot.taxonomy.exemplars import ExemplarFile
@@ -181,6 +182,120 @@ def test_ids_go_on_after_those_that_are_taken() -> None:
 def test_a_text_that_no_cell_can_hold_is_written_on_one_line() -> None:
     text = LEFT + '    exemplars: {positive: ["one\\n\\ttwo\\r\\nthree"]}\n'
     assert moved(text)[MOVED_FILE].splitlines()[-1] == "x0001\trest\t\tone two three"
+
+
+CALLED = (
+    HEAD
+    + """\
+  # the usual case
+  - id: deeds.say
+    base: true   # as ever
+    name: Say
+    group: deeds
+    description: d
+    source: intent
+  - base: True
+    id: deeds.sell
+    name: "Sell"
+    group: deeds
+    description: 'base: true'
+    source: intent
+  - {id: deeds.give, base: true, name: Give, group: deeds, description: d, source: intent}
+  - {id: deeds.take, name: Take, group: deeds, description: d, source: intent, base: false}
+  - {id: deeds.keep, base: false, name: Keep, group: deeds, description: d, source: intent}
+  - id: deeds.rest
+    # nothing special
+    base: false # gone with it
+    name: Rest
+    group: deeds
+    description: d
+    source: intent
+  - id: deeds.nap
+    name: Nap
+    group: deeds
+    description: d
+    source: intent
+    combines: false
+    base: true
+"""
+)
+CALLED_NOW = (
+    HEAD
+    + """\
+  # the usual case
+  - id: deeds.say
+    combines: false   # as ever
+    name: Say
+    group: deeds
+    description: d
+    source: intent
+  - combines: false
+    id: deeds.sell
+    name: "Sell"
+    group: deeds
+    description: 'base: true'
+    source: intent
+  - {id: deeds.give, combines: false, name: Give, group: deeds, description: d, source: intent}
+  - {id: deeds.take, name: Take, group: deeds, description: d, source: intent}
+  - {id: deeds.keep, name: Keep, group: deeds, description: d, source: intent}
+  - id: deeds.rest
+    # nothing special
+    name: Rest
+    group: deeds
+    description: d
+    source: intent
+  - id: deeds.nap
+    name: Nap
+    group: deeds
+    description: d
+    source: intent
+    combines: false
+"""
+)
+
+
+def test_base_becomes_combines_and_all_else_stays_byte_for_byte() -> None:
+    assert with_combines(CALLED.encode(), TAXONOMY_FILE) == CALLED_NOW
+    assert with_combines(CALLED_NOW.encode(), TAXONOMY_FILE) is None
+    again = with_combines(("\ufeff" + CALLED.replace("\n", "\r\n")).encode(), TAXONOMY_FILE)
+    assert again == "\ufeff" + CALLED_NOW.replace("\n", "\r\n")
+
+
+def test_base_that_a_merge_key_brings_goes_with_it_and_is_refused_where_that_says_something_else() -> None:
+    rest = "name: X, group: deeds, description: d, source: intent"
+    text = HEAD + f"  - &a {{id: a, base: true, {rest}}}\n  - {{<<: *a, id: b}}\n"
+    assert with_combines(text.encode(), TAXONOMY_FILE) == text.replace("base: true", "combines: false")
+    text = text.replace("id: b", "id: b, base: false")
+    with pytest.raises(InputError, match="its `base` cannot become `combines`"):
+        with_combines(text.encode(), TAXONOMY_FILE)
+
+
+SAID = st.sampled_from(
+    [
+        {},
+        {"base": True},
+        {"base": False},
+        {"combines": True},
+        {"combines": False},
+        {"base": True, "combines": False},
+        {"base": False, "combines": True},
+    ]
+)
+
+
+@given(st.lists(SAID, min_size=2, max_size=6), st.booleans())
+def test_a_taxonomy_says_the_same_before_and_after(said: list[dict[str, bool]], is_flow: bool) -> None:
+    """Verdicts know the taxonomy alone, so equal ones give equal verdicts."""
+    rest = {"name": "X", "group": "deeds", "description": "d", "source": "intent"}
+    data = yaml.safe_load(HEAD) | {"capabilities": [{"id": f"c{n}", **item, **rest} for n, item in enumerate(said)]}
+    text = yaml.safe_dump(data, sort_keys=False, default_flow_style=is_flow or None)
+    after = with_combines(text.encode(), TAXONOMY_FILE)
+    assert (after is None) == all("base" not in item for item in said)
+    known = load(text)
+    assert after is None or load(after) == known
+    assert [item.combines for item in known.capabilities] == [
+        item.get("combines", not item.get("base", False)) for item in said
+    ]
 
 
 @pytest.mark.parametrize(

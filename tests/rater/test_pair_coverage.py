@@ -28,7 +28,7 @@ GROUPED = Taxonomy(
         for id, group, more in (
             ("small", "size", {}),
             ("large", "size", {}),
-            ("usual", "size", {"base": True}),
+            ("usual", "size", {"combines": False}),
             ("tried", "size", {"trial": True}),
             ("table", "any", {}),
             ("long-table", "any", {"requires": "large"}),
@@ -48,7 +48,7 @@ def coverage(
     waiting: Sequence[RatedEntry] = (),
     novelty: object = 2,
 ) -> PairCoverage:
-    config = make_config(novelty=novelty).under(taxonomy.base, taxonomy.trial)
+    config = make_config(novelty=novelty).under(taxonomy.uncombinable, taxonomy.trial)
     found = pair_coverage(residents, waiting, taxonomy, config, agents)
     assert found is not None
     return found

@@ -26,8 +26,8 @@ def drawn(draw: random.Random, capabilities: Capabilities) -> Profile:
 def test_it_is_what_sets_of_all_combinations_say(novelty: Novelty) -> None:
     draw = random.Random(7)
     for _ in range(CASES):
-        base = frozenset(draw.sample(NAMES, draw.randint(0, 2)))
-        capabilities = Capabilities(NAMES, make_config(novelty=novelty).under(base, frozenset()))
+        uncombinable = frozenset(draw.sample(NAMES, draw.randint(0, 2)))
+        capabilities = Capabilities(NAMES, make_config(novelty=novelty).under(uncombinable))
         carried, plain = CarriedCombinations(novelty), set[int]()
         for _ in range(draw.randint(0, 6)):
             asked, member, first = (drawn(draw, capabilities) for _ in range(3))

@@ -99,7 +99,7 @@ def test_what_is_allowed_to_the_customer_is_not_personal(tmp_path: Path, platfor
     lenient = Platform(
         taxonomy=platform.taxonomy,
         config=platform.config.model_copy(update={"personal_data": allowed}).under(
-            platform.taxonomy.base, platform.taxonomy.trial
+            platform.taxonomy.uncombinable, platform.taxonomy.trial
         ),
         regression_set=platform.regression_set,
     )

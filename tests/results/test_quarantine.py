@@ -104,7 +104,7 @@ def test_the_grounds_are_other_ones_for_another_text_or_question_and_after_a_ref
     assert len({item.grounds for item in (one, ended, again, other)}) == 4
 
 
-def test_others_are_those_that_share_a_capability_beyond_the_base() -> None:
+def test_others_are_those_that_share_a_capability_that_counts() -> None:
     marks = {"e": "-+-", "kin": "-+.", "twin": "-~+", "base": "---", "far": "---"}
     scores = {"e": "ab", "kin": "ac", "twin": "ab", "base": "bc", "far": "d"}
     entries = {id: entry(id, "acme", **dict.fromkeys(names, 0.9)) for id, names in scores.items()}

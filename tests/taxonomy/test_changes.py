@@ -183,11 +183,11 @@ CASES: list[tuple[Taxonomy, ChangeKind, tuple[str, ...], VersionStep, str]] = [
     (having(c={"source": "tool"}), ChangeKind.RULE, ("c",), VersionStep.MAJOR, "c: source was “spec” and is “tool”."),
     (having(a={"when": "card"}), ChangeKind.RULE, ("a",), VersionStep.MAJOR, "a: when was absent and is “card”."),
     (
-        having(a={"base": True}),
-        ChangeKind.BASE,
+        having(a={"combines": False}),
+        ChangeKind.COMBINES,
         ("a",),
         VersionStep.MINOR,
-        "a: it is now the ordinary case of its group (base).",
+        "a: it takes part in combinations no longer.",
     ),
     *(
         (

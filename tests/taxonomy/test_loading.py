@@ -362,7 +362,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 KEYS = ["id", "name", "group", "source", "when", "requires", "patterns", "exemplars", "parent", "constraint"]
-KEYS += ["was", "split"]
+KEYS += ["was", "split", "base", "combines"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -404,3 +404,41 @@ def test_exemplars_in_the_file_are_noted_once(tmp_path: Path) -> None:
     assert "table: the exemplars stand in this file" in note.message
     assert "incumbent migrate" in note.fix
     assert text.splitlines()[(note.line or 0) - 1].strip() == "exemplars:"
+
+
+@pytest.mark.parametrize(
+    ("said", "combines"),
+    [
+        ({}, True),
+        ({"combines": False}, False),
+        ({"base": True}, False),
+        ({"base": False}, True),
+        ({"base": True, "combines": False}, False),
+        ({"base": False, "combines": True}, True),
+    ],
+)
+def test_base_is_read_as_combines_with_a_note(tmp_path: Path, said: dict[str, bool], combines: bool) -> None:
+    text = changed(in_capability(4, **said))
+    taxonomy = load(tmp_path, text)
+    assert [item.id for item in taxonomy.capabilities if not item.combines] == ([] if combines else ["calls"])
+    assert taxonomy.uncombinable == (frozenset() if combines else {"calls"})
+    found = [note for note in taxonomy_notes(WorkingTree(tmp_path), taxonomy, None) if "base" in note.message]
+    assert len(found) == ("base" in said)
+    for note in found:
+        assert note.file == TAXONOMY_FILE
+        assert text.splitlines()[(note.line or 0) - 1].strip().startswith("base:")
+        assert "incumbent migrate" in note.fix
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"base": True, "combines": True}, "`base: true` is what `combines: false` was called, and it says both"),
+        ({"base": False, "combines": False}, "`base: false` is what `combines: true` was called, and it says both"),
+        ({"base": "yes"}, "base: unknown key"),
+        ({"combines": "no"}, "combines: must be true or false"),
+    ],
+)
+def test_what_is_said_of_combinations_is_said_once(tmp_path: Path, said: dict[str, Any], message: str) -> None:
+    (problem,) = problems(tmp_path, changed(in_capability(4, **said)))
+    assert message in problem.message
