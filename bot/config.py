@@ -289,7 +289,7 @@ class Options(FileModel):
     )
     fill_floor: bool = Field(
         description="whether a competent test of a capability that has fewer coverers than its redundancy floor, none "
-        "of them of the same customer, enters; `false` (paper): only the first one does"
+        "of them of the same customer (the taxonomy may allow it), enters; `false` (paper): only the first one does"
     )
     close_call: Share = Field(
         description="likelihood from which on what an excluded query would bring, if it were competent in what is in "
@@ -681,6 +681,7 @@ class Curation(Section):
     # Not keys of the file: these come from the taxonomy.
     _uncombinable: frozenset[str] = PrivateAttr(default=frozenset())
     _trial: frozenset[str] = PrivateAttr(default=frozenset())
+    _fill_from_any: frozenset[str] = PrivateAttr(default=frozenset())
     # Nor are these: they say where the file is read as earlier versions wrote it.
     _notes: tuple[Problem, ...] = PrivateAttr(default=())
 
@@ -699,10 +700,20 @@ class Curation(Section):
         """The taxonomy's capabilities on trial: judged and shown, but not used by verdicts."""
         return self._trial
 
-    def under(self, uncombinable: frozenset[str] = frozenset(), trial: frozenset[str] = frozenset()) -> Curation:
-        """A copy for a taxonomy with these ``uncombinable`` capabilities and those on ``trial``."""
+    @property
+    def fill_from_any(self) -> frozenset[str]:
+        """The taxonomy's capabilities whose floor one customer may fill alone."""
+        return self._fill_from_any
+
+    def under(
+        self,
+        uncombinable: frozenset[str] = frozenset(),
+        trial: frozenset[str] = frozenset(),
+        fill_from_any: frozenset[str] = frozenset(),
+    ) -> Curation:
+        """A copy for a taxonomy with these capabilities that are ``uncombinable``, on ``trial``, and filled by any."""
         copy = self.model_copy()
-        copy._uncombinable, copy._trial = uncombinable, trial
+        copy._uncombinable, copy._trial, copy._fill_from_any = uncombinable, trial, fill_from_any
         return copy
 
     def competence_bar(self, capability: str) -> float:

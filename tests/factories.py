@@ -39,7 +39,7 @@ def make_config(base: Curation | None = None, **overrides: Any) -> Curation:
             data[name] = value
         else:
             data[section][name] = value
-    return Curation.model_validate(data, strict=False).under(base.uncombinable, base.trial)
+    return Curation.model_validate(data, strict=False).under(base.uncombinable, base.trial, base.fill_from_any)
 
 
 def config_with(text: str, **values: object) -> str:

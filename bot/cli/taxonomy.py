@@ -309,7 +309,8 @@ def _impact_of_format(plan: MigrationPlan, repo: Path, config_path: str) -> Impa
     tree = tree_of(repo)
     planned = Overlay(tree, {change.path: change.content for change in plan.file_changes})
     after = load_platform(planned, config_path)
-    former = load_config(tree, None, config_path).under(after.taxonomy.uncombinable, after.taxonomy.trial)
+    known = after.taxonomy
+    former = load_config(tree, None, config_path).under(known.uncombinable, known.trial, known.fill_from_any)
     if not config_changes(former, after.config):
         return None
     change = PlatformChange(

@@ -76,7 +76,7 @@ def with_capability(taxonomy_text: str, candidate: ExtensionCandidate, *, inline
         # In the quotes of the old version.
         document["version"] = type(document["version"])(version)
         capabilities = document["capabilities"]
-        capabilities.append(_capability(candidate, inline=inline))
+        capabilities.append(_capability(candidate, _shared(capabilities, candidate.group), inline=inline))
         if isinstance(capabilities, CommentedSeq) and not capabilities.fa.flow_style():
             # An empty line before it, as between the others.
             capabilities.yaml_set_comment_before_after_key(len(capabilities) - 1, before="\n")
@@ -97,12 +97,20 @@ def _next_version(document: Any) -> str:
     return f"{major}.{minor + 1}.0"
 
 
-def _capability(candidate: ExtensionCandidate, *, inline: bool) -> CommentedMap:
+def _shared(capabilities: Sequence[Any], group: str) -> dict[str, Any]:
+    """What every capability of ``group`` says of combinations and floors beside the defaults; a new one says it too."""
+    members = [item for item in capabilities if item.get("group") == group]
+    said: dict[str, Any] = {"combines": False, "fill_from": "any"}
+    return {key: value for key, value in said.items() if members and all(item.get(key) == value for item in members)}
+
+
+def _capability(candidate: ExtensionCandidate, shared: Mapping[str, Any], *, inline: bool) -> CommentedMap:
     found = CommentedMap(
         {
             "id": candidate.id,
             "name": DoubleQuotedScalarString(candidate.name),
             "group": candidate.group,
+            **shared,
             "description": DoubleQuotedScalarString(candidate.description),
             "source": "intent",
             # It has not been appraised: the pull request's comment says what it lacks, and when this key may be

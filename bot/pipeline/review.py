@@ -293,7 +293,7 @@ def load_platform(
         raise InputError(problems)
     return Platform(
         taxonomy=taxonomy,
-        config=config.under(taxonomy.uncombinable, taxonomy.trial),
+        config=config.under(taxonomy.uncombinable, taxonomy.trial, taxonomy.fill_from_any),
         regression_set=replace(regression_set, costs=corrected_costs(texts)),
         corrections=by_hand(texts),
         fixtures=fixtures_of(config, snapshot),

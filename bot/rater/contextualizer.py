@@ -332,7 +332,7 @@ class LiveSet:
 
     def would_cover(self, capability: int, profile: Profile) -> bool:
         """Whether ``capability``, a single bit, would be new or fill a floor by ``profile``, and none waits with it."""
-        wanted = ~self.covered | (self._short & ~self._covered_for.get(profile.customer, 0))
+        wanted = ~self.covered | self._fillable(profile.customer)
         return bool(capability & wanted & ~self.waiting.covered)
 
     def is_new(self, combination: int) -> bool:
@@ -384,7 +384,12 @@ class LiveSet:
 
     def _fills(self, profile: Profile) -> int:
         """fills(q) as a mask."""
-        return profile.caps & self._short & ~self._covered_for.get(profile.customer, 0)
+        return profile.caps & self._fillable(profile.customer)
+
+    def _fillable(self, customer: str | None) -> int:
+        """The capabilities with too few coverers that a competent query of ``customer`` would fill."""
+        own = self._covered_for.get(customer, 0) & self.capabilities.filled_by_others
+        return self._short & ~own
 
     def _enter(self, profile: Profile) -> None:
         self.members.append(profile)

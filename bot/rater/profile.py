@@ -159,6 +159,10 @@ class Capabilities:
         self.fills = config.options.fill_floor
         self.scored = config.options.rule_values == "scored"
         self._win_needs_bar = config.options.win_needs_bar
+        # Capabilities whose floor a customer who covers them does not fill.
+        self.filled_by_others = sum(
+            1 << index for index, name in enumerate(self.names) if name not in config.fill_from_any
+        )
         self.trial = config.trial
         # Combinable capabilities: for strength 1 all.
         self.combining = sum(

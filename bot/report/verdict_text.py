@@ -335,7 +335,8 @@ def _fills(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
             verdict.facts.fills.items(), _scored(tuple(verdict.facts.fills), verdict, style), strict=True
         )
     ]
-    return f"A test by another customer, where there are too few: {listed(names)}."
+    others = verdict.facts.fills.keys().isdisjoint(review.platform.config.fill_from_any)
+    return f"A test{' by another customer' if others else ''}, where there are too few: {listed(names)}."
 
 
 def _novel(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:

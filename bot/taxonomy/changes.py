@@ -44,6 +44,7 @@ class ChangeKind(StrEnum):
     MOVED = "moved"
     RULE = "rule-changed"
     COMBINES = "combines-changed"
+    FILL_FROM = "fill-from-changed"
     EXPECTED_CALLS = "expected-calls-changed"
     DECLARATION = "declaration-changed"
     TRIAL = "trial-changed"
@@ -148,6 +149,7 @@ def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterato
             yield from _moved(before, item, old, new)
             yield from _rules(before, item, migration)
             yield from _combines(before, item)
+            yield from _fill_from(before, item)
             yield from _expected_calls(before, item)
             yield from _declarations(before, item)
             yield from _trial(before, item)
@@ -248,6 +250,14 @@ def _combines(before: Capability, after: Capability) -> Iterator[TaxonomyChange]
     if before.combines != after.combines:
         sentence = f"{after.id}: it takes part in combinations {'from now on' if after.combines else 'no longer'}."
         yield TaxonomyChange(kind=ChangeKind.COMBINES, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
+
+
+def _fill_from(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
+    """A change of ``fill_from``, which decides whose tests fill its floor: it changes verdicts, but no scores."""
+    if before.fill_from != after.fill_from:
+        whose = "any customer" if after.fill_from == "any" else "customers who do not cover it yet"
+        sentence = f"{after.id}: its floor is filled by tests of {whose} from now on."
+        yield TaxonomyChange(kind=ChangeKind.FILL_FROM, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
 
 
 def _expected_calls(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:

@@ -109,9 +109,10 @@ class Capability(FileModel):
     ``expected_calls: several`` marks one that number and order of the calls that an eval set expects decide, where it
     states them; ``chained`` the one of these in which a call needs an earlier one's result (semantics, section 2.1b).
     One that does not ``combine`` takes no part in combinations of two or more (semantics, section 4): the ordinary
-    case of its group, or what matters to no model together with others.  On ``trial`` it is judged and shown, but no
-    verdict depends on it.  ``was`` is the retired id that it was known by before; ``split`` the retired capability that
-    it is a part of (:mod:`bot.taxonomy.migration`).
+    case of its group, or what matters to no model together with others.  ``fill_from`` says whose tests may fill its
+    floor: those of ``others`` than the customers who cover it already, or ``any``.  On ``trial`` it is judged and
+    shown, but no verdict depends on it.  ``was`` is the retired id that it was known by before; ``split`` the retired
+    capability that it is a part of (:mod:`bot.taxonomy.migration`).
     """
 
     id: Identifier
@@ -124,6 +125,7 @@ class Capability(FileModel):
     patterns: Tuple[Text] = ()
     exemplars: Exemplars = Exemplars()
     combines: bool = True
+    fill_from: Literal["others", "any"] = "others"
     expected_calls: Literal["several"] | None = None
     chained: bool = False
     was: Identifier | None = None
@@ -156,7 +158,7 @@ class Capability(FileModel):
         """The classifier's input about this capability: all but name, group, trial, origin, what combinations and
         floors make of it, and what expected calls decide, which gives rule values alone.
         """
-        beside = {"name", "group", "combines", "expected_calls", "chained", "trial", "was", "split"}
+        beside = {"name", "group", "combines", "fill_from", "expected_calls", "chained", "trial", "was", "split"}
         return self.model_dump(mode="json", exclude=beside)
 
     @cached_property
@@ -197,6 +199,11 @@ class Taxonomy(FileModel):
     def uncombinable(self) -> frozenset[str]:
         """The capabilities that take no part in combinations."""
         return frozenset(capability.id for capability in self.capabilities if not capability.combines)
+
+    @property
+    def fill_from_any(self) -> frozenset[str]:
+        """The capabilities whose floor one customer may fill alone."""
+        return frozenset(capability.id for capability in self.capabilities if capability.fill_from == "any")
 
     @property
     def trial(self) -> frozenset[str]:

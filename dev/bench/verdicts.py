@@ -173,7 +173,8 @@ class Stream:
         for names in merit:
             count = sum(self._carries(item, names) for item in present)
             enough = self.config.redundancy_floor(names[0]) if filled else 1
-            if count < enough and not (filled and any(self._carries(item, names) for item in here)):
+            once = filled and names[0] not in self.config.fill_from_any
+            if count < enough and not (once and any(self._carries(item, names) for item in here)):
                 return False
         return True
 

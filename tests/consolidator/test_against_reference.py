@@ -45,7 +45,7 @@ def config_of(case: Case) -> Curation:
         fill_floor=options.fill_floor,
         close_call=options.close_call,
         recency=knobs.recency,
-    ).under(options.uncombinable, knobs.trial)
+    ).under(options.uncombinable, knobs.trial, options.fill_from_any)
 
 
 def residents_of(case: Case) -> list[RatedEntry]:

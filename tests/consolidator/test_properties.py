@@ -90,6 +90,7 @@ def test_verdicts_do_not_change_when_capabilities_are_renamed(case: Case, draw: 
     ).under(
         frozenset(names[name] for name in config.uncombinable),
         frozenset(names[name] for name in config.trial),
+        frozenset(names[name] for name in config.fill_from_any),
     )
     kept = {names[name]: names[name] for name in same}
     assert [facts(item, kept) for item in run_cycle(queries, residents, renamed)] == before

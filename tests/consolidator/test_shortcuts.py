@@ -47,7 +47,9 @@ def test_a_set_under_other_knobs_is_the_set_built_with_them(case: Case, data: st
     config, queries, residents = config_of(case), queries_of(case), residents_of(case)
     knob = data.draw(st.sampled_from(("competence_bar", "winning_margin", "redundancy_floor")))
     values = st.integers(1, 4) if knob == "redundancy_floor" else st.sampled_from((0.0, 0.05, 0.3, 0.55, 0.8))
-    other = make_config(config, **{knob: data.draw(values)}).under(config.uncombinable, config.trial)
+    other = make_config(config, **{knob: data.draw(values)}).under(
+        config.uncombinable, config.trial, config.fill_from_any
+    )
     live = LiveSet(residents, queries, config)
     for item in queries[::2]:
         live.await_review(live.profile(item), familiar=item.familiar)

@@ -98,7 +98,7 @@ def test_verdicts_are_those_without_its_scores(case: Case) -> None:
         return [replace(item, facts=replace(item.facts, scores={}, exercised=True)) for item in verdicts]
 
     config = config_of(case)
-    plain: Curation = config.under(config.uncombinable)
+    plain: Curation = config.under(config.uncombinable, fill_from_any=config.fill_from_any)
     # What exercises nothing else is off the taxonomy without them.
     queries = [item for item in queries_of(case) if without(item.scores).keys() - item.arbitrated]
     residents = residents_of(case)

@@ -76,6 +76,27 @@ def test_all_else_stays_and_the_minor_version_rises(tmp_path: Path) -> None:
     assert capability.exemplars.negative == ("say the bar",)
 
 
+@pytest.mark.parametrize(
+    ("say", "sell", "added"),
+    [
+        ("", "", []),
+        ("combines: false", "", []),
+        ("combines: false", "combines: false", ["combines: false"]),
+        ("fill_from: any", "fill_from: any", ["fill_from: any"]),
+        ("fill_from: others", "fill_from: others", []),
+        ("combines: true", "combines: true", []),
+    ],
+)
+def test_it_says_of_combinations_and_floors_what_all_of_its_group_say(say: str, sell: str, added: list[str]) -> None:
+    text = TEXT.replace("    name: Say\n", f"    name: Say\n    {say}\n")
+    text = text.replace("name: Sell,", f"name: Sell, {sell},".replace(", ,", ","))
+    tail = with_capability(text, make_candidate(), inline=False).rpartition("    group: deeds\n")[2]
+    assert tail.splitlines()[: len(added) + 1] == [
+        *(f"    {line}" for line in added),
+        '    description: "Proposed from 1 query."',
+    ]
+
+
 TABLE = """\
 # names: S=deeds.say
 id\tlabels\tturns

@@ -97,11 +97,12 @@ def new_capabilities(q: Item, entries: Sequence[Item], knobs: Knobs) -> frozense
 
 
 def fills(q: Item, entries: Sequence[Item], knobs: Knobs, options: Options) -> frozenset[str]:
-    """fills(q): covered by somebody, by too few, and by nobody of the same customer."""
+    """fills(q): covered by somebody, by too few, and by nobody of the same customer, unless anybody may fill it."""
     found = set()
     for c in caps(q, knobs) if options.fill_floor else ():
         covering = [r for r in entries if c in caps(r, knobs)]
-        if 1 <= len(covering) < knobs.floor(c) and not any(r.customer == q.customer for r in covering):
+        own = any(r.customer == q.customer for r in covering)
+        if 1 <= len(covering) < knobs.floor(c) and (c in options.fill_from_any or not own):
             found.add(c)
     return frozenset(found)
 

@@ -177,6 +177,7 @@ def options(source: Source, capabilities: Sequence[str]) -> Options:
         fill_floor=source.pick((False, True)),
         close_call=source.pick((0.4, 0.2, 0.35, 0.0)),
         uncombinable=frozenset(c for c in capabilities if source.chance(15)),
+        fill_from_any=frozenset(c for c in capabilities if source.chance(15)),
     )
 
 

@@ -54,6 +54,7 @@ class Options:
     fill_floor: bool = False
     close_call: float = 1.0
     uncombinable: frozenset[str] = frozenset()
+    fill_from_any: frozenset[str] = frozenset()
     flakiness: float = 0.3
 
 

@@ -33,7 +33,7 @@ def taxonomy() -> Taxonomy:
 def config(taxonomy: Taxonomy) -> Curation:
     """The shipped one, under the taxonomy."""
     found = load_config(WorkingTree(REPOSITORY), frozenset(taxonomy.by_id))
-    return found.under(taxonomy.uncombinable, taxonomy.trial)
+    return found.under(taxonomy.uncombinable, taxonomy.trial, taxonomy.fill_from_any)
 
 
 def item(id: str, said: dict[str, float], labels: dict[str, bool | None], customer: str = "one") -> bench.Item:

@@ -38,6 +38,19 @@ def test_of_one_customer_nothing_fills_a_floor_that_the_customer_covers() -> Non
     assert [live.key(live.profile(item))[1] for item in items] == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("open_to_any", "floor", "fills"),
+    [("", 2, [0, 1]), ("b", 2, [0, 1]), ("a", 2, [1, 1]), ("a", 1, [0, 0])],
+)
+def test_where_any_customer_may_fill_a_floor_its_own_coverer_does_as_well(
+    open_to_any: str, floor: int, fills: list[int]
+) -> None:
+    config = make_config(CONFIG, redundancy_floor=floor).under(fill_from_any=frozenset(open_to_any))
+    items = [query(customer, {"a": 0.6}, customer=customer) for customer in ("acme", "globex")]
+    for live in (LiveSet(RESIDENTS, items, config), LiveSet(RESIDENTS, items, CONFIG).under(config)):
+        assert [live.key(live.profile(item))[1] for item in items] == fills
+
+
 def test_carriers_are_named_in_the_order_in_which_they_entered() -> None:
     late = resident("r0", {"c": 0.6, "a": 0.7}, admitted_at="2026-02-01T00:00:00Z")
     live = LiveSet([late, *RESIDENTS], (), CONFIG)

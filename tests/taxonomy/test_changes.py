@@ -189,6 +189,13 @@ CASES: list[tuple[Taxonomy, ChangeKind, tuple[str, ...], VersionStep, str]] = [
         VersionStep.MINOR,
         "a: it takes part in combinations no longer.",
     ),
+    (
+        having(a={"fill_from": "any"}),
+        ChangeKind.FILL_FROM,
+        ("a",),
+        VersionStep.MINOR,
+        "a: its floor is filled by tests of any customer from now on.",
+    ),
     *(
         (
             having(a={key: value}),
