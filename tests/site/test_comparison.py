@@ -278,7 +278,7 @@ def test_a_renamed_capability_is_the_same_one_and_a_removed_one_is_gone(tmp_path
     taxonomy = folder / TAXONOMY_FILE
     text = taxonomy.read_text(encoding="utf-8")
     text = text.replace(f"- id: {name}\n", f"- id: response.panel\n    was: {name}\n")
-    text = re.sub(r"(?m)^version: .*$", "version: 2.3.0", text).replace("retired: []", f"retired: [{name}]")
+    text = re.sub(r"(?m)^version: .*$", "version: 2.4.0", text).replace("retired: []", f"retired: [{name}]")
     taxonomy.write_text(text, encoding="utf-8")
     for file in sorted((folder / "taxonomy" / "exemplars").rglob("*.tsv")):
         content = file.read_text(encoding="utf-8")
@@ -294,7 +294,7 @@ def test_a_renamed_capability_is_the_same_one_and_a_removed_one_is_gone(tmp_path
     assert found.impact is not None
     page = dict(render_comparison(found, Audience()))["index.html"].decode()
     assert 'href="#rules"' in page
-    assert "Taxonomy 2.2.0 → 2.3.0" in page
+    assert "Taxonomy 2.3.0 → 2.4.0" in page
 
 
 @pytest.mark.untraced
