@@ -94,6 +94,7 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
     from bot.intake.agents.reading import read_specification
     from bot.intake.eval_sets.folder import read_eval_sets
     from bot.intake.expectation_remarks import expectation_remarks
+    from bot.intake.placeholder_remarks import placeholder_remarks
 
     problems = faults_of_names(customer, agent, folder)
     problems += [
@@ -114,7 +115,7 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
         folder=folder,
         queries=queries,
         problems=tuple(problem for eval_set in eval_sets for problem in eval_set.problems),
-        notes=(*specification.notes, *expectation_remarks(queries, specification)),
+        notes=(*specification.notes, *expectation_remarks(queries, specification), *placeholder_remarks(queries)),
         tools=None if specification.tools is None else tuple(tool.name for tool in specification.tools),
     )
     return Package(submission=submission, specification=specification)

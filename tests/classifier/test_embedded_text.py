@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bot.classifier.embedded import kernel
 from bot.classifier.embedded.features import (
@@ -225,6 +227,38 @@ def test_rows_are_restored_from_their_arrays() -> None:
         assert (own.dtype, own.tolist()) == (other.dtype, other.tolist())
         alone = getattr(rows.between(slice(2, 3)), part.name)
         assert alone.tolist() == getattr(FeatureSpace(Cues.of([("photo",)])).rows(texts[2:3]), part.name).tolist()
+
+
+class Lengths:
+    """An embedder that gives the length of each text, and remembers the texts."""
+
+    name = "lengths-1"
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+        self.heard.extend(texts)
+        return np.array([[len(text) % 128] for text in texts], np.int8)
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("Deploy ${APP} to {{region}} for <user>", "deploy X to X for X"),
+        ("Deploy <b>now</b>", "deploy <b>now</b>"),
+        ("Deploy the app", "deploy the app"),
+    ],
+)
+def test_of_judged_queries_alone_the_meaning_is_that_without_placeholders(text: str, heard: str) -> None:
+    rows, texts = {}, {}
+    for judged in (False, True):
+        embedder = Lengths()
+        rows[judged] = FeatureSpace(Cues.of([("photo",)]), embedder).rows([[text]], judged=judged).arrays()
+        texts[judged] = embedder.heard[-1]
+    assert texts == {False: text.lower(), True: heard}
+    differing = [name for name, array in rows[False].items() if array.tobytes() != rows[True][name].tobytes()]
+    assert differing == (["embedding"] if "X" in heard else [])
 
 
 def counted(name: str, *turns: str) -> float:

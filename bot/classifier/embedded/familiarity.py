@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from bot.classifier.embedded.exact import log, log_of
 from bot.classifier.model import Unfamiliar
 from bot.classifier.visible_text import clean, read_turns
+from bot.text.placeholders import without_placeholders
 
 TABLE: Final = Path(__file__).with_name("languages.npz")
 NO_LANGUAGE: Final = "zxx"
@@ -391,8 +392,11 @@ class Familiarity:
         return self.judge_all([turns])[0]
 
     def judge_all(self, queries: Sequence[Sequence[str]]) -> list[TextFamiliarity]:
-        """:meth:`judge` of each of ``queries``: many are read together in less time."""
-        readings = list(map(read, queries))
+        """:meth:`judge` of each of ``queries``: many are read together in less time.
+
+        Placeholders of a template are no sign of code.
+        """
+        readings = [read(list(map(without_placeholders, turns))) for turns in queries]
         return list(map(self._judged, readings, self.measures(readings)))
 
     def _judged(self, reading: FoldedText, measured: tuple[dict[str, float], Likeness | None]) -> TextFamiliarity:

@@ -23,6 +23,7 @@ from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.text import ReadText, hashed_terms, read_text
 from bot.classifier.embedded.wording import JUDGED, asking, core
 from bot.taxonomy.patterns import PatternSet
+from bot.text.placeholders import without_placeholders
 
 Bytes: TypeAlias = NDArray[np.int8]
 Number = TypeVar("Number", np.int16, np.uint16)
@@ -158,14 +159,19 @@ class FeatureSpace:
     cues: Cues
     embedder: Embedder | None = field(default=None)
 
-    def rows(self, queries: Sequence[Sequence[str]]) -> Rows:
-        """The features of at least one query; each has the same bits whatever is beside it."""
+    def rows(self, queries: Sequence[Sequence[str]], *, judged: bool = False) -> Rows:
+        """The features of at least one query; each has the same bits whatever is beside it.
+
+        Of queries that are ``judged`` the meaning is that of the text without placeholders.  Exemplars are read as they
+        are written.
+        """
         reads = [read_text(turns) for turns in queries]
         asking = _asking(reads, self.embedder)
         cores = [_asked(read, row) for read, row in zip(reads, asking, strict=True)]
         embedding = np.zeros((len(cores), 0), np.int8)
         if self.embedder is not None:
-            embedding = self.embedder.embed([read.text for read in cores])
+            texts = [read.text for read in cores]
+            embedding = self.embedder.embed(list(map(without_placeholders, texts)) if judged else texts)
         terms = [hashed_terms(read) for read in cores]
         return Rows(
             asking=asking,

@@ -210,7 +210,7 @@ class FittedModel:
         """
         if not queries or not self.capabilities:
             return np.zeros((len(queries), len(self.capabilities), self.members))
-        rows = self.space.rows(queries)
+        rows = self.space.rows(queries, judged=True)
         with one_thread():
             # Sums of whole numbers: no order shows in them.
             sums = self.reference.similarities(rows) @ self._weights
