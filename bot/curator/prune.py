@@ -129,7 +129,7 @@ class SafeRemovals:
             ),
             displaces=frozenset(
                 id
-                for id in query.displaces
+                for id in (query.displaces if self.live.capabilities.novelty == "signature" else ())
                 if (displaced := self._profiles.get(id)) is not None and not displaced.caps & ~profile.caps
             ),
         )

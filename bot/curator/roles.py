@@ -25,7 +25,8 @@ class Roles:
 
     ``champions``: capability → champion; ``coverers``: capability → its competent coverers, sorted; ``pinned``:
     resident → why it may not be evicted (``champion:CAP``, or ``person:REASON``);
-    ``displaced``: resident → the residents that displace it and still cover all it covers.
+    ``displaced``: resident → the residents that displace it and still cover all it covers.  With t-way ``novelty`` there
+    are none: such a resident's combinations are all carried by its displacer, so that the role would free no one.
     """
 
     champions: Mapping[str, str]
@@ -58,7 +59,7 @@ def roles_in(live: LiveSet) -> Roles:
     pinned: dict[str, tuple[str, ...]] = {}
     displaced: dict[str, tuple[str, ...]] = {}
     displacers: dict[str, list[str]] = {}
-    for resident in residents:
+    for resident in residents if live.capabilities.novelty == "signature" else ():
         for target in resident.displaces:
             if target in caps and target != resident.id and not caps[target] & ~caps[resident.id]:
                 displacers.setdefault(target, []).append(resident.id)

@@ -93,7 +93,7 @@ def check(case: Case) -> None:
     assert verdicts == [verdict.plain() for verdict in expected]
 
     refusals = {(grounds.id, grounds.kind, grounds.yields_to) for grounds in case.refused}
-    now = {item.id: reference.grounds(item, case.residents, case.knobs) for item in case.residents}
+    now = {item.id: reference.grounds(item, case.residents, case.knobs, case.options) for item in case.residents}
     digests = {
         grounds.digest
         for id, grounds in _all_grounds(residents, config).items()

@@ -41,7 +41,9 @@ def test_a_better_test_frees_the_champion_that_it_beats() -> None:
     rivals = [resident("weak", {"a": 0.6}), resident("other", {"b": 0.9})]
     (grounds,) = freed(resident("q", {"a": 0.9}), rivals).values()
     assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.REDUNDANT, (), "q")
-    (grounds,) = freed(resident("q", {"a": 0.9}, displaces=("weak",)), rivals).values()
+    winner = resident("q", {"a": 0.9}, displaces=("weak",))
+    assert [item.kind for item in freed(winner, rivals).values()] == [EvictionKind.REDUNDANT]
+    (grounds,) = freed(winner, rivals, novelty="signature").values()
     assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.DISPLACED, ("q",), "q")
     # Where a combination is a whole signature, only what is displaced may take its own along.
     wide = resident("q", {"a": 0.9, "c": 0.9})
@@ -156,20 +158,24 @@ def test_the_floor_holds_over_all_suggestions_together() -> None:
 def test_a_combination_that_nobody_else_carries_protects_unless_displaced() -> None:
     rare = resident("rare", {"a": 0.6, "c": 0.6})
     others = [*BEST, resident("c1", {"c": 0.9}), resident("c2", {"c": 0.8})]
-    assert "rare" not in suggested([*others, rare])
-    winner = resident("winner", {"a": 0.95, "c": 0.95}, displaces=("rare",))
-    assert "rare" in suggested([*others, rare, winner])
+    assert "rare" not in suggested([*others, rare], novelty="signature")
+    winner = resident("winner", {"a": 0.95, "b": 0.95, "c": 0.95})
+    assert "rare" not in suggested([*others, rare, winner], novelty="signature")
+    displacer = replace(winner, displaces=("rare",))
+    assert "rare" in suggested([*others, rare, displacer], novelty="signature")
 
 
 def test_a_refusal_holds_while_what_displaces_the_entry_is_only_suggested() -> None:
     residents = [*BEST, resident("weak", {"a": 0.6}), resident("winner", {"a": 0.7}, displaces=("weak",))]
-    (grounds,) = [item.grounds for item in prune(residents, make_config(), 1)]
+    (grounds,) = [item.grounds for item in prune(residents, make_config(novelty="signature"), 1)]
     assert (grounds.kind, grounds.yields_to) == (EvictionKind.DISPLACED, ("winner",))
     refused = {grounds.digest}
     for open in ([], ["winner"], ["weak"], ["weak", "winner"]):
-        assert suggested(residents, refused=refused, open_suggestions=open) == ["winner"]
-    # Once the other has left, the grounds are others.
-    assert suggested(residents[:-1], refused=refused) == ["weak"]
+        found = suggested(residents, refused=refused, open_suggestions=open, novelty="signature")
+        assert found == ["winner"]
+    # Once another of its signature displaces it instead, the grounds are others.
+    heir = resident("heir", {"a": 0.7}, displaces=("weak",))
+    assert "weak" in suggested([*residents[:-1], heir], refused=refused, novelty="signature")
 
 
 def test_a_combination_protects_one_of_its_last_two_carriers() -> None:
@@ -200,8 +206,9 @@ def test_open_suggestions_and_displaced_entries_come_first() -> None:
     spares = [resident("s1", {"a": 0.5}), resident("s2", {"a": 0.6}), resident("s3", {"a": 0.6})]
     displacer = resident("best3", {"a": 0.7}, displaces=("s2",))
     everyone = [*BEST, displacer, *spares]
-    assert suggested(everyone, redundancy_floor=5) == ["s2"]
-    assert suggested(everyone, redundancy_floor=5, open_suggestions={"s3"}) == ["s3"]
+    assert suggested(everyone, redundancy_floor=5, novelty="signature") == ["s2"]
+    assert suggested(everyone, redundancy_floor=5, novelty="signature", open_suggestions={"s3"}) == ["s3"]
+    assert suggested(everyone, redundancy_floor=5) == ["s1"]
 
 
 def test_an_entry_that_covers_nothing_competently_could_go() -> None:

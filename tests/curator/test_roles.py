@@ -25,16 +25,16 @@ def test_what_a_rule_decides_makes_no_champion_unless_it_is_scored() -> None:
     assert derive_roles(residents, make_config()).coverers["a"] == ("ruled", "tested")
 
 
-def test_displaced_means_named_by_a_resident_that_still_covers_all() -> None:
-    roles = derive_roles(
-        [
-            resident("new", {"a": 0.9}, displaces=("old", "wide", "gone", "new")),
-            resident("old", {"a": 0.6}),
-            resident("wide", {"a": 0.6, "b": 0.6}),
-        ],
-        make_config(),
-    )
-    assert roles.displaced == {"old": ("new",)}
+@pytest.mark.parametrize(("novelty", "displaced"), [("signature", {"old": ("new",)}), (1, {}), (2, {}), (3, {})])
+def test_displaced_means_named_by_a_resident_that_still_covers_all(
+    novelty: str | int, displaced: dict[str, tuple[str, ...]]
+) -> None:
+    residents = [
+        resident("new", {"a": 0.9}, displaces=("old", "wide", "gone", "new")),
+        resident("old", {"a": 0.6}),
+        resident("wide", {"a": 0.6, "b": 0.6}),
+    ]
+    assert derive_roles(residents, make_config(novelty=novelty)).displaced == displaced
 
 
 def test_a_refusal_holds_until_its_grounds_change() -> None:
@@ -45,7 +45,8 @@ def test_a_refusal_holds_until_its_grounds_change() -> None:
     newcomers = [resident(f"new{n}", {"a": 0.7, "b": 0.7, "c": 0.5 + n / 100}) for n in range(10)]
     assert "spare" not in suggested([*BEST, spare, *newcomers], refused=refused)
     displacer = resident("winner", {"a": 0.95}, displaces=("spare",))
-    assert "spare" in suggested([*BEST, spare, displacer], refused=refused)
+    assert "spare" not in suggested([*BEST, spare, displacer], refused=refused)
+    assert "spare" in suggested([*BEST, spare, displacer], refused=refused, novelty="signature")
     assert [item.id for item in prune([*BEST, spare], make_config(), 2, refused=refused)] == ["spare"]
     edited = resident("spare", {"a": 0.6}, "another text")
     assert suggested([*BEST, edited], refused=refused) == ["spare"]

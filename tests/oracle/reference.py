@@ -490,8 +490,10 @@ def roles_of(ordered: Sequence[Item], knobs: Knobs) -> dict[str, tuple[str, ...]
     return roles
 
 
-def grounds(r: Item, entries: Collection[Item], knobs: Knobs) -> Grounds:
-    """Displaced while somebody in R lists r and still covers all that r covers; redundant otherwise."""
+def grounds(r: Item, entries: Collection[Item], knobs: Knobs, options: Options) -> Grounds:
+    """Displaced, with ``signature`` alone, while somebody in R lists r and still covers all of it; else redundant."""
+    if options.novelty != "signature":
+        return Grounds(r.id, "redundant")
     takers = sorted(q.id for q in entries if q.id != r.id and r.id in q.displaces and caps(r, knobs) <= caps(q, knobs))
     return Grounds(r.id, "displaced", tuple(takers)) if takers else Grounds(r.id, "redundant")
 
@@ -511,7 +513,7 @@ def prune(
     """
     entries = in_admission_order(residents)
     roles = roles_of(entries, knobs)
-    why = {r.id: grounds(r, entries, knobs) for r in entries}
+    why = {r.id: grounds(r, entries, knobs, options) for r in entries}
 
     if losses is None:
         losses = taken_away(entries, knobs, options)
@@ -529,8 +531,8 @@ def prune(
         already = {suggestion.id for suggestion in chosen}
         gone = {r.id} | already
         rest = [other for other in entries if other.id not in gone]
-        why[r.id] = grounds(r, [other for other in entries if other.id not in already], knobs)
-        if r.id in roles or {why[r.id], grounds(r, entries, knobs)} & set(refused_grounds):
+        why[r.id] = grounds(r, [other for other in entries if other.id not in already], knobs, options)
+        if r.id in roles or {why[r.id], grounds(r, entries, knobs, options)} & set(refused_grounds):
             continue
         if any(taken.kind == "displaced" and gone >= set(taken.yields_to) for taken in chosen):
             continue

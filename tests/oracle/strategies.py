@@ -266,7 +266,7 @@ def case_of(source: Source, most: int = 12) -> Case:
     refused = set()
     for entry in residents:
         if source.chance(12):
-            now = grounds(entry, residents, drawn_knobs)
+            now = grounds(entry, residents, drawn_knobs, drawn_options)
             stale = Grounds(entry.id, "displaced", ("r-gone",))
             refused.add(stale if source.chance(30) else now)
     return Case(capabilities, residents, queries, drawn_knobs, drawn_options, opened, frozenset(refused))

@@ -228,8 +228,10 @@ def test_prune_takes_open_ones_first_then_displaced_ones_then_weak_ones() -> Non
         item("strong", {"a": 0.7}, setup_cost=9.0),
         item("weak", {"a": 0.5}),
     ]
-    chosen = prune(entries, {"open", "open-displaced"}, (), PAPER_KNOBS, SHIPPED)
+    chosen = prune(entries, {"open", "open-displaced"}, (), PAPER_KNOBS, PAPER)
     assert [s.id for s in chosen] == ["open-displaced", "open", "displaced", "weak", "strong"]
+    chosen = prune(entries, {"open"}, (), PAPER_KNOBS, SHIPPED)
+    assert [(s.id, s.kind) for s in chosen[:2]] == [("open", "redundant"), ("weak", "redundant")]
 
 
 def test_prune_keeps_the_only_carrier_of_a_combination_unless_it_is_displaced() -> None:
@@ -244,15 +246,16 @@ def test_prune_keeps_the_only_carrier_of_a_combination_unless_it_is_displaced() 
 def test_displacement_ends_when_the_taker_no_longer_covers_all() -> None:
     r = item("r", {"a": 0.6, "b": 0.6})
     taker = item("t", {"a": 0.9, "b": 0.5}, displaces=("r", "gone"))
-    assert grounds(r, [r, taker], PAPER_KNOBS) == Grounds("r", "displaced", ("t",))
-    assert grounds(r, [r, replace(taker, scores={"a": 0.9, "b": 0.4})], PAPER_KNOBS).kind == "redundant"
-    assert grounds(r, [r], PAPER_KNOBS).kind == "redundant"
+    assert grounds(r, [r, taker], PAPER_KNOBS, PAPER) == Grounds("r", "displaced", ("t",))
+    assert grounds(r, [r, replace(taker, scores={"a": 0.9, "b": 0.4})], PAPER_KNOBS, PAPER).kind == "redundant"
+    assert grounds(r, [r], PAPER_KNOBS, PAPER).kind == "redundant"
+    assert grounds(r, [r, taker], PAPER_KNOBS, SHIPPED).kind == "redundant"
 
 
 def test_a_refusal_holds_on_the_same_grounds_only() -> None:
     entries = [item("r", {"a": 0.6}), item("s", {"a": 0.9}, displaces=("r",)), item("t", {"a": 0.9})]
     ours = Grounds("r", "displaced", ("s",))
-    assert prune(entries, (), (), PAPER_KNOBS, SHIPPED) == [ours]
-    assert prune(entries, (), {ours}, PAPER_KNOBS, SHIPPED) == [Grounds("t", "redundant")]
+    assert prune(entries, (), (), PAPER_KNOBS, PAPER) == [ours]
+    assert prune(entries, (), {ours}, PAPER_KNOBS, PAPER) == [Grounds("t", "redundant")]
     for other in (Grounds("r", "redundant"), Grounds("r", "displaced", ("s", "u"))):
-        assert prune(entries, (), {other}, PAPER_KNOBS, SHIPPED) == [ours]
+        assert prune(entries, (), {other}, PAPER_KNOBS, PAPER) == [ours]
