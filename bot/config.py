@@ -616,6 +616,10 @@ class ResultSettings(Section):
         default=default("results.stable"),
         description="last releases in a row that ended alike from which on an entry is stable",
     )
+    trusted: Count = Field(
+        default=default("results.trusted"),
+        description="releases without a failure from which on an entry is the first that prune lets go",
+    )
     prior_releases: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
         default=default("results.prior_releases"),
         description="releases that the results of its customer and its capabilities weigh for an entry",
@@ -829,7 +833,12 @@ def name_shipped_weights(data: dict[str, Any]) -> None:
     data[_EMBEDDING[0]][_EMBEDDING[1]][_EMBEDDING[2]] = _SHIPPED
 
 
-_IN_THE_WINDOW: Final = {"flips": "flaps by its changes", "mixed": "flaps by runs that disagree", "stable": "is stable"}
+_IN_THE_WINDOW: Final = {
+    "flips": "flaps by its changes",
+    "mixed": "flaps by runs that disagree",
+    "stable": "is stable",
+    "trusted": "is trusted to pass",
+}
 """Keys of `results` that count releases of the window, and what an entry is from there on."""
 
 

@@ -118,7 +118,7 @@ def line_of(text: str, start: str) -> int:
 
 
 # These came later than the other options.
-NEWER = tuple(("options", name) for name in ("doubted_below", "recency", "unpin_flapping", "flakiness"))
+NEWER = (("options", "recency"),)
 REQUIRED = [path for path in keys(DATA) if path[0] in ("ceiling", "knobs", "options") and path not in NEWER]
 FORMER = {("options", "doubted_below"): None}
 """Options that a file may leave out for their former behaviour, which is not the shipped one."""
@@ -212,7 +212,8 @@ def test_keys_that_no_longer_have_an_effect_are_named_and_change_nothing(tmp_pat
 @pytest.mark.parametrize(
     ("results", "told"),
     [
-        ("{stable: 20, flips: 19, mixed: 20}", []),
+        ("{stable: 20, flips: 19, mixed: 20, trusted: 20}", []),
+        ("{trusted: 21}", ["results.trusted: no entry ever is trusted to pass: 21 of the last 20 releases cannot be"]),
         ("{stable: 21}", ["results.stable: no entry ever is stable: 21 of the last 20 releases cannot be"]),
         ("{flips: 20}", ["results.flips: no entry ever flaps by its changes: 20 of the last 20 releases cannot be"]),
         ("{window: 3, mixed: 4}", ["results.flips", "results.mixed", "results.stable"]),

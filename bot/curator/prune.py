@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -20,6 +20,9 @@ from bot.rater.contextualizer import LiveSet, outranks
 from bot.rater.expected_detection import ExpectedDetection
 from bot.rater.model import RatedEntry
 from bot.rater.profile import Profile, bits
+
+_Order: TypeAlias = tuple[bool, bool, int, bool, float, float, int, str]
+"""The place of a candidate in prune's order; the smallest is tried first."""
 
 
 class Obstacles(NamedTuple):
@@ -157,7 +160,7 @@ class SafeRemovals:
         candidates.append((newcomer.entry, newcomer.profile))
         gain = self._detection.gain(newcomer.profile)
 
-        def order(item: tuple[RatedEntry, Profile]) -> tuple[bool, bool, float, float, int, str]:
+        def order(item: tuple[RatedEntry, Profile]) -> _Order:
             loss = gain if item[0] is newcomer.entry else self._losses[item[0].id]
             return self._order(*item, loss, newcomer.displaces)
 
@@ -246,13 +249,13 @@ class SafeRemovals:
                 found.append((rank, resident.id, kept.obstacles(profile)))
         return {id: obstacles for _, id, obstacles in sorted(found)}
 
-    def _order(
-        self, entry: RatedEntry, profile: Profile, loss: float, displaced: Collection[str] = ()
-    ) -> tuple[bool, bool, float, float, int, str]:
+    def _order(self, entry: RatedEntry, profile: Profile, loss: float, displaced: Collection[str] = ()) -> _Order:
         """The order of candidates; ``loss`` is the ΔD of each, ``displaced`` are those that a newcomer displaces."""
         return (
             entry.id not in self._open,
             entry.id not in self.roles.displaced and entry.id not in displaced,
+            entry.results,
+            not entry.noticed_nothing,
             loss,
             profile.total,
             len(self._profiles) if profile.rank < 0 else profile.rank,

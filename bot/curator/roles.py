@@ -25,8 +25,8 @@ class Roles:
 
     ``champions``: capability → champion; ``coverers``: capability → its competent coverers, sorted; ``pinned``:
     resident → why it may not be evicted (``champion:CAP``, or ``person:REASON``);
-    ``displaced``: resident → the residents that displace it and still cover all it covers.  With t-way ``novelty`` there
-    are none: such a resident's combinations are all carried by its displacer, so that the role would free no one.
+    ``displaced``: resident → the residents that displace it and still cover all it covers.  With t-way ``novelty``
+    there are none: the displacer carries all of its combinations, so that the role would free no one.
     """
 
     champions: Mapping[str, str]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import pydantic
 import yaml
@@ -33,7 +33,7 @@ from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered, digest_of_code
 from bot.files.validation import FileModel, unknown_key_notes, unknown_keys, validate
 from bot.intake.query import Setup
-from bot.rater.model import RatedEntry
+from bot.rater.model import RatedEntry, ReleaseResults
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
@@ -115,13 +115,17 @@ State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 class RegressionSet:
     """R, the waitlist and the tombstones, each by id and sorted; and the costs that curators corrected.
 
-    ``notes`` name the keys of its files that have no effect, and say how entries of earlier versions are read.
+    ``results`` are those of release runs, by id.  ``noticed_nothing`` are the ids of those that noticed nothing when
+    they were probed.  ``notes`` name the keys of its files that have no effect, and say how entries of earlier versions
+    are read.
     """
 
     entries: Mapping[str, Entry]
     waiting: Mapping[str, Entry]
     tombstones: Mapping[str, Tombstone]
     costs: Costs = field(default_factory=dict)
+    results: Mapping[str, ReleaseResults] = field(default_factory=dict)
+    noticed_nothing: frozenset[str] = frozenset()
     notes: tuple[Problem, ...] = ()
 
     @cached_property
@@ -239,10 +243,13 @@ class RegressionSet:
     ) -> tuple[RatedEntry, StaleEntry | None]:
         """``entry`` as the rater sees it (:func:`bot.curator.entry.resident_of`), at the cost that counts."""
         resident, stale = resident_of(entry, taxonomy, identity)
-        cost = self.cost_of(entry.turns, entry.setup)
-        if cost != resident.setup_cost:
-            resident = replace(resident, setup_cost=cost)
-        return resident, stale
+        found: dict[str, Any] = {
+            "setup_cost": self.cost_of(entry.turns, entry.setup),
+            "results": self.results.get(entry.id, ReleaseResults.UNKNOWN),
+            "noticed_nothing": entry.id in self.noticed_nothing,
+        }
+        changed = {name: value for name, value in found.items() if value != getattr(resident, name)}
+        return replace(resident, **changed) if changed else resident, stale
 
     def _rated(
         self, entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity | None

@@ -47,7 +47,7 @@ from bot.ledger.model import REQUESTS, SUGGESTIONS, CommentKey, RequestRecord, S
 from bot.ledger.store import readable, shard_ids
 from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.review import Platform, load_platform
-from bot.pipeline.workspace import with_masks
+from bot.pipeline.workspace import with_masks, with_results
 from bot.report.escaping import code
 from bot.report.review_comment import CHECK_BYTES, PullRequestReport, render_summary
 from bot.results.history import histories
@@ -251,6 +251,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     except InputError as error:
         raise ForeignFactsError(f"The reviewed files have faults: {error}") from None
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+    platform = with_results(platform, ledger)
     head = read_head(world.store, commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
     release = ReleaseInputs(event=event, config=platform.config, record=record, github=lambda: github)

@@ -20,7 +20,7 @@ from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline
 from bot.mcp_server.untrusted import shown, unmarked
 from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Package, submission_folders
-from bot.pipeline.workspace import load_whole_platform, open_backend, open_package
+from bot.pipeline.workspace import load_whole_platform, open_backend, open_package, with_local_results
 from bot.report.verdict_text import listed
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.text.did_you_mean import did_you_mean
@@ -122,7 +122,8 @@ class Workspace:
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         refuse_half_written(self.root)
         remembered = RememberedFiles(user_cache_folder(self.environment), self.root)
-        return load_whole_platform(self.files, self.config_path, remembered)
+        platform = load_whole_platform(self.files, self.config_path, remembered)
+        return with_local_results(platform, self.root)
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:
         """The classifier of ``platform``; one that needs fitting is fitted once, at the first call.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ from bot.curator.journal import refuse_half_written
 from bot.curator.staging import AuditStamp
 from bot.curator.store import FOLDER, entry_path
 from bot.errors import InputError, Problem, UsageError
-from bot.files.snapshot import WorkingTree
+from bot.files.snapshot import Snapshot, WorkingTree
 from bot.files.user_cache import Remembered, RememberedFiles, user_cache_folder
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.submission import (
@@ -35,7 +37,8 @@ def open_platform(repo: Path, config_path: str) -> Platform:
     """The platform repository in the working tree at ``repo``; raises :class:`InputError` for its faults."""
     refuse_half_written(repo)
     tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
-    return load_whole_platform(tree, config_path, RememberedFiles(user_cache_folder(os.environ), repo))
+    platform = load_whole_platform(tree, config_path, RememberedFiles(user_cache_folder(os.environ), repo))
+    return with_local_results(platform, repo)
 
 
 def load_whole_platform(tree: WorkingTree, config_path: str, remembered: Remembered) -> Platform:
@@ -50,6 +53,28 @@ def with_masks(platform: Platform) -> Platform:
     """``platform``, after setting up the masking of personal data by its config."""
     mask_by(platform.config.personal_data.shown)
     return platform
+
+
+def with_local_results(platform: Platform, repo: Path) -> Platform:
+    """``platform`` with what the ledger of the clone that contains ``repo`` says, as :func:`with_results` takes it."""
+    from bot.ledger.store import open_ledger
+
+    with ExitStack() as stack:
+        ledger = open_ledger(repo, stack)
+        return with_results(platform, None if isinstance(ledger, str) else ledger.snapshot)
+
+
+def with_results(platform: Platform, ledger: Snapshot | None) -> Platform:
+    """``platform`` whose set knows what release runs showed of its entries, by the ``ledger``."""
+    from bot.results.history import in_order, results_in
+    from bot.results.ledger_records import load_releases
+
+    config, known = platform.config, platform.regression_set
+    records, _ = load_releases(ledger, config.results.window)
+    if not records:
+        return platform
+    results = results_in(known, in_order(records), config.results)
+    return replace(platform, regression_set=replace(known, results=results))
 
 
 def open_package(platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None) -> Package:

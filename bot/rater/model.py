@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -47,6 +48,19 @@ class ScoredQuery:
     doubted: frozenset[str] = frozenset()
 
 
+class ReleaseResults(IntEnum):
+    """What release runs showed of an entry, in the order in which prune lets entries go (semantics, section 7)."""
+
+    PASSED = 0
+    """It ran in at least ``results.trusted`` releases and never failed: a test that has had its chance."""
+    UNKNOWN = 1
+    """It never failed, and ran in fewer releases or in none."""
+    FAILED = 2
+    """It failed whenever it ran, so that its fixture is in doubt."""
+    BOTH = 3
+    """It failed and passed: it tells good releases from bad ones."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedEntry:
     """An entry of R for the rater; ``scores`` contains only the comparable ones (semantics, section 2).
@@ -55,6 +69,8 @@ class RatedEntry:
     ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason,
     ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
     ``attachments`` are a part of what it asks, though no rule looks at their names.
+    ``results`` are those of release runs.  One that ``noticed_nothing`` passed against agents from which a thing that
+    it tests had been taken away.  Both order what prune suggests, and decide nothing.
     """
 
     id: str
@@ -66,6 +82,8 @@ class RatedEntry:
     pin: str | None = None
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
+    results: ReleaseResults = ReleaseResults.UNKNOWN
+    noticed_nothing: bool = False
     attachments: tuple[str, ...] = ()
 
     @property

@@ -38,7 +38,7 @@ from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBra
 from bot.github.publication import Publication, apply_all
 from bot.ledger.events import SET_EVENTS
 from bot.pipeline.review import Platform, load_platform
-from bot.pipeline.workspace import with_masks
+from bot.pipeline.workspace import with_masks, with_results
 from bot.reconcile.confirmed import confirmed, past_of, with_unverified
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.inventory_job import survey
@@ -275,7 +275,7 @@ class _Run:
             inventory=inventory,
             commit=commits.base,
             snapshot=snapshot,
-            platform=replace(platform, corrections=corrected),
+            platform=with_results(replace(platform, corrections=corrected), ledger),
             ledger_commit=commits.ledger,
             ledger=ledger,
             world=world,

@@ -36,7 +36,7 @@ from bot.report.pull_request_bodies import (
     render_swap,
     with_members,
 )
-from bot.results.history import EntryHistory, ever_failed
+from bot.results.history import EntryHistory
 
 EVICT = f"{OWN_BRANCHES}evict/"
 GROUP = GROUP_BRANCHES
@@ -94,8 +94,7 @@ def proposals_of(
     """The pull requests of ``suggestions``, most urgent first: what frees a slot by admitting something comes first.
 
     ``groups`` are the evictions as they are decided together, by default each alone; ``kept`` is what people keep, by
-    the name of the group that suggested it.  What curators ``asked`` for, by its grounds, is not limited.  Evictions of
-    entries that never failed come first, as ``histories`` say.
+    the name of the group that suggested it.  What curators ``asked`` for, by its grounds, is not limited.
     """
     moment = SuggestionContext(suggestions, platform, histories)
     if groups is None:
@@ -107,7 +106,7 @@ def proposals_of(
             _eviction(item.members[0], moment)
             if item.name is None
             else _group(item.name, item.members, kept.get(item.name, ()), moment)
-            for item in sorted(groups, key=lambda item: any(ever_failed(each.id, histories) for each in item.members))
+            for item in groups
         ),
     )
     return tuple(replace(item, limited=False) if grounds_in(item.branch) in asked else item for item in proposals)

@@ -28,7 +28,7 @@ from bot.report.output import (
 from bot.report.results import ResultsOutput
 from bot.report.tables import TableSection, folded
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
-from bot.results.history import EntryHistory, ever_failed, only_failing
+from bot.results.history import EntryHistory, only_failing
 
 if TYPE_CHECKING:
     # The job that writes on GitHub imports this module, and has no rich.
@@ -110,7 +110,7 @@ def prune_overview(
 ) -> PruneOutput:
     """The suggestions ``found`` for the platform's regression set, made without what people ``refused``.
 
-    By the ``histories`` of entries those that never failed come first.
+    By their ``histories`` it shows which of them alone ever failed.
     """
     known, config = platform.regression_set, platform.config
     swapped = {item.swap.admit for item in found.swaps}
@@ -118,7 +118,7 @@ def prune_overview(
     alone = only_failing(histories, found.roles.coverers)
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in found.roles.pinned.items()},
-        suggestions=sorted(found.evictions, key=lambda item: ever_failed(item.id, histories)),
+        suggestions=list(found.evictions),
         swaps=[item.swap for item in found.swaps],
         least_loss=[] if found.evictions else losses_overview(platform, refused.grounds, swapped),
         over_ceiling=max(0, len(known.entries) - config.ceiling),

@@ -21,6 +21,7 @@ from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.files.validation import Score
 from bot.ledger.events import Amount
+from bot.rater.model import ReleaseResults
 from bot.results.record import EntryResult, ReleaseRecord, content_of
 
 _MOST_STEPS: Final = 500
@@ -164,11 +165,20 @@ def histories(
     }
 
 
-def flapping_in(known: RegressionSet, records: Sequence[ReleaseRecord], settings: ResultSettings) -> frozenset[str]:
-    """The ids of the entries of R, of the waitlist and of tombstones that flap in the last of ``records``."""
+def results_in(
+    known: RegressionSet, records: Sequence[ReleaseRecord], settings: ResultSettings
+) -> dict[str, ReleaseResults]:
+    """What the last of ``records`` showed of each entry of R, of the waitlist and of tombstones that ran in one."""
     last = records[-settings.window :]
     everyone = {**known.evicted, **known.waiting, **known.entries}
-    return frozenset(id for id, entry in everyone.items() if _flaps(outcomes_of(entry, last), settings))
+    ran = {id: [item for item in outcomes_of(entry, last) if item.ran] for id, entry in everyone.items()}
+    return {id: _results(found, settings.trusted) for id, found in ran.items() if found}
+
+
+def _results(ran: Sequence[ReleaseOutcome], trusted: int) -> ReleaseResults:
+    if not any(item.failed for item in ran):
+        return ReleaseResults.PASSED if len(ran) >= trusted else ReleaseResults.UNKNOWN
+    return ReleaseResults.BOTH if any(item.result.passed for item in ran) else ReleaseResults.FAILED
 
 
 def evidence(

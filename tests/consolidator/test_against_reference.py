@@ -14,7 +14,7 @@ from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator.prune import prune
 from bot.curator.roles import EvictionKind, Grounds, derive_roles
-from bot.rater.model import Doubt, RatedEntry, ScoredQuery
+from bot.rater.model import Doubt, RatedEntry, ReleaseResults, ScoredQuery
 from bot.rater.similarity import similarity
 from bot.report.output import VerdictOutput
 from tests.factories import make_config
@@ -24,6 +24,7 @@ from tests.oracle.strategies import Case, cases, random_case
 # `INCUMBENT_CASES=5000 make test ARGS="-k reference"` runs more.
 SEEDED_CASES = int(os.environ.get("INCUMBENT_CASES", settings().max_examples * 5))
 TAXONOMY_MAJOR = 1
+RESULTS = dict(enumerate(ReleaseResults, start=1))
 SHOWN: TypeAdapter[Verdict] = TypeAdapter(VerdictOutput)
 
 
@@ -60,6 +61,8 @@ def residents_of(case: Case) -> list[RatedEntry]:
             setup_cost=item.setup_cost,
             customer=item.customer,
             by_rule=item.by_rule,
+            results=RESULTS[reference.class_by_results(item, case.options)],
+            noticed_nothing=item.results.noticed_nothing,
         )
         for item in case.residents
     ]

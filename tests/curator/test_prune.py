@@ -15,7 +15,7 @@ from bot.curator.losses import losses
 from bot.curator.prune import SafeRemovals, dispensable, prune
 from bot.curator.roles import EvictionKind
 from bot.curator.suggestions import Freed
-from bot.rater.model import RatedEntry
+from bot.rater.model import RatedEntry, ReleaseResults
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, resident
 from tests.oracle import reference
@@ -209,6 +209,36 @@ def test_open_suggestions_and_displaced_entries_come_first() -> None:
     assert suggested(everyone, redundancy_floor=5, novelty="signature") == ["s2"]
     assert suggested(everyone, redundancy_floor=5, novelty="signature", open_suggestions={"s3"}) == ["s3"]
     assert suggested(everyone, redundancy_floor=5) == ["s1"]
+
+
+def test_what_release_runs_showed_comes_before_what_would_be_lost() -> None:
+    shown = [
+        ("both", ReleaseResults.BOTH, False),
+        ("failed", ReleaseResults.FAILED, False),
+        ("unknown", ReleaseResults.UNKNOWN, False),
+        ("probed", ReleaseResults.UNKNOWN, True),
+        ("passed", ReleaseResults.PASSED, False),
+    ]
+    # The later one is let go, the more is lost with it.
+    spares = [
+        resident(id, {"a": 0.5 + place / 100}, results=results, noticed_nothing=blind)
+        for place, (id, results, blind) in enumerate(shown)
+    ]
+    order = ["passed", "probed", "unknown", "failed", "both"]
+    assert suggested([*BEST, *spares]) == order
+    assert suggested([*BEST, *spares], open_suggestions={"both"}) == ["both", *order[:-1]]
+    best = resident("best3", {"a": 0.7}, displaces=("both",), pin="audit")
+    assert suggested([*BEST, best, *spares], novelty="signature")[:2] == ["both", "passed"]
+
+
+def test_a_newcomer_frees_in_the_same_order_and_has_no_results() -> None:
+    best = [resident(f"best-{name}", {name: 0.95}) for name in "bc"]
+    twins = [resident("t1", {"b": 0.6, "c": 0.6}), resident("t2", {"b": 0.7, "c": 0.7})]
+    query = resident("q", {"b": 0.65, "c": 0.65})
+    found = freed(query, [*best, twins[1]])
+    assert found.keys() == set()
+    failed = replace(twins[1], results=ReleaseResults.PASSED)
+    assert freed(query, [*best, failed]).keys() == {"t2"}
 
 
 def test_an_entry_that_covers_nothing_competently_could_go() -> None:

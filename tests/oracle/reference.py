@@ -498,6 +498,16 @@ def grounds(r: Item, entries: Collection[Item], knobs: Knobs, options: Options) 
     return Grounds(r.id, "displaced", tuple(takers)) if takers else Grounds(r.id, "redundant")
 
 
+def class_by_results(r: Item, options: Options) -> int:
+    """The place of the entry's class, by results of releases."""
+    ran, failed = r.results.ran, r.results.failed
+    if ran >= options.trusted and failed == 0:
+        return 1
+    if failed == 0:
+        return 2
+    return 3 if failed == ran else 4
+
+
 def prune(
     residents: Collection[Item],
     open: Collection[str],
@@ -518,12 +528,13 @@ def prune(
     if losses is None:
         losses = taken_away(entries, knobs, options)
 
-    def order(place: int) -> tuple[int, bool, bool, float, float, int]:
+    def order(place: int) -> tuple[int, bool, bool, int, bool, float, float, int]:
         r = entries[place]
         displaced = why[r.id].kind == "displaced"
         total = rounded(math.fsum(counting(r, knobs).values()))
         before = first.index(r.id) if r.id in first else len(first)
-        return (before, r.id not in open, not displaced, losses[r.id], total, place)
+        shown, noticed = class_by_results(r, options), not r.results.noticed_nothing
+        return (before, r.id not in open, not displaced, shown, noticed, losses[r.id], total, place)
 
     chosen: list[Grounds] = []
     for place in sorted(range(len(entries)), key=order):

@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeVar
 from hypothesis import strategies as st
 
 from tests.oracle.reference import grounds
-from tests.oracle.values import Doubts, Grounds, Item, Knobs, Options
+from tests.oracle.values import Doubts, Grounds, Item, Knobs, Options, Results
 
 T = TypeVar("T")
 
@@ -203,6 +203,14 @@ def ruled_of(source: Source, ruled: frozenset[str]) -> frozenset[str]:
     return frozenset() if source.chance(20) else ruled
 
 
+def results(source: Source) -> Results:
+    """None, mostly: else of a few releases, in which it failed never, always or sometimes."""
+    if not source.chance(40):
+        return Results(noticed_nothing=source.chance(10))
+    ran = source.count(1, 5)
+    return Results(ran, source.pick((0, ran, source.count(0, ran))), source.chance(20))
+
+
 def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tuple[Item, ...]:
     """Entries, some of which list others (or somebody long gone) as displaced."""
     found: list[Item] = []
@@ -220,6 +228,7 @@ def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tupl
                 setup_cost=source.pick((1.0, 1.0, 0.0, 0.5, 3.0)),
                 customer=source.pick(CUSTOMERS),
                 by_rule=ruled_of(source, ruled),
+                results=results(source),
             )
         )
     names = [entry.id for entry in found]

@@ -56,6 +56,16 @@ class Options:
     uncombinable: frozenset[str] = frozenset()
     fill_from_any: frozenset[str] = frozenset()
     flakiness: float = 0.3
+    trusted: int = 3
+
+
+@dataclass(frozen=True)
+class Results:
+    """In how many releases an entry ran, and how many of these failed; and whether a probe of it noticed nothing."""
+
+    ran: int = 0
+    failed: int = 0
+    noticed_nothing: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,7 @@ class Item:
     familiar: bool = True
     doubts: Doubts = field(default_factory=dict)
     by_rule: frozenset[str] = frozenset()
+    results: Results = Results()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.rater.contextualizer import LiveSet
 from tests.factories import make_config, query, resident
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from bot.report.results import (
 )
 from bot.report.status import print_status, status_overview
 from bot.report.verdict_text import MarkdownStyle
-from bot.results.history import histories
+from bot.results.history import histories, results_in
 from bot.results.ledger_records import with_results
 from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, content_of
 from tests.factories import make_config, make_entry, make_taxonomy
@@ -247,15 +248,16 @@ BEST = [entry("best1", "a", "b"), entry("best2", "a", "b")]
 SPARES = [entry("spare1", "a", score=0.7), entry("spare2", "b", score=0.7)]
 
 
-def test_no_result_changes_what_is_suggested_and_what_never_failed_comes_first() -> None:
+def test_results_order_what_is_suggested_and_what_failed_and_passed_comes_last() -> None:
     here = platform(*BEST, *SPARES)
     suggestions = suggest(here.regression_set, here.taxonomy, here.config)
     plain = [item.entries for item in proposals_of(suggestions, here)]
     assert ("spare1",) in plain
     assert ("spare2",) in plain
     for failing, first in ((SPARES[0], "spare2"), (SPARES[1], "spare1")):
-        known = histories(here.regression_set.entries, releases([(failing, "+-+")]), here.config.results)
-        found = [item.entries for item in proposals_of(suggestions, here, histories=known)]
+        shown = results_in(here.regression_set, releases([(failing, "+-+")]), here.config.results)
+        known = replace(here.regression_set, results=shown)
+        found = [item.entries for item in proposals_of(suggest(known, here.taxonomy, here.config), here)]
         assert sorted(found) == sorted(plain)
         spares = [ids[0] for ids in found if ids[0].startswith("spare")]
         assert spares[0] == first

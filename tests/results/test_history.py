@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from scipy.special import betaincc
 
 from bot.config import ResultSettings
-from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
+from bot.rater.model import ReleaseResults
 from bot.results.history import (
     _exceeds,
     combination_evidence,
     evidence,
-    flapping_in,
     histories,
     in_order,
     last_failing,
     only_failing,
     outcomes_of,
+    results_in,
 )
 from bot.results.record import EntryResult, ReleaseRecord, content_of
 from tests.factories import make_entry
@@ -149,21 +150,25 @@ def test_results_of_another_text_do_not_count_and_those_under_another_id_do() ->
     assert [item.release for item in outcomes_of(edited, records)] == ["v0"]
 
 
-def test_what_flaps_is_known_wherever_it_is() -> None:
-    kept, waits, gone, calm = (entry(id) for id in ("kept", "waits", "gone", "calm"))
-    grave = Tombstone(id="gone", evicted=Evicted(reason="x"), restore="x", entry=gone)
-    known = RegressionSet({"kept": kept, "calm": calm}, {"waits": waits}, {"gone": grave})
-    records = releases(
-        *(
-            {item.id: result(item, **counts) for item in (kept, waits, gone)} | {"calm": result(calm, 1)}
-            for counts in FLAPPING
-        )
-    )
-    assert flapping_in(known, records, SETTINGS) == {"kept", "waits", "gone"}
-    assert flapping_in(known, records[1:], SETTINGS) == frozenset()
-    assert flapping_in(known, records, SETTINGS.model_copy(update={"window": 3})) == frozenset()
-    mixed = releases({"calm": result(calm, 1, 1)})
-    assert flapping_in(known, mixed, SETTINGS) == {"calm"}
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ("+++", ReleaseResults.PASSED),
+        ("++", ReleaseResults.UNKNOWN),
+        ("", None),
+        ("---", ReleaseResults.FAILED),
+        ("-", ReleaseResults.FAILED),
+        ("+++-", ReleaseResults.BOTH),
+    ],
+)
+def test_results_are_a_class_of_what_ran(marks: str, expected: ReleaseResults | None) -> None:
+    one = entry()
+    counts: dict[str, dict[str, Any]] = {"+": {"passed": 2}, "-": {"failed": 2}}
+    records = releases(*({"e": result(one, **counts[mark])} for mark in marks), {"e": result(one, errors=1)})
+    known = RegressionSet({"e": one}, {}, {})
+    assert results_in(known, records, SETTINGS).get("e") == expected
+    mixed = releases({"e": result(one, 1, 1)})
+    assert results_in(known, mixed, SETTINGS) == {"e": ReleaseResults.BOTH}
 
 
 def test_means_are_of_the_runs_that_stated_something() -> None:
