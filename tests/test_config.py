@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,15 +16,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bot.config
 from bot.classifier.embedded.weights import SHIPPED_DIGEST
-from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, default, load_config
+from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, load_config
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.yaml_writer import edited as edited_yaml
 from bot.pipeline.migrated_files import bring_up_to_date, is_up_to_date
 from bot.report.effective_config import effective_config
-from tests import second_format
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 
 EMBEDDING = "classifier.embedded.embedding"
@@ -120,9 +119,7 @@ def line_of(text: str, start: str) -> int:
 # These came later than the other options.
 NEWER = (("options", "recency"),)
 REQUIRED = [path for path in keys(DATA) if path[0] in ("ceiling", "knobs", "options") and path not in NEWER]
-FORMER = {("options", "doubted_below"): None}
-"""Options that a file may leave out for their former behaviour, which is not the shipped one."""
-OPTIONAL = [path for path in keys(DATA) if path not in REQUIRED and path not in FORMER]
+OPTIONAL = [path for path in keys(DATA) if path not in REQUIRED and path != ("format",)]
 
 
 @pytest.mark.parametrize("path", REQUIRED, ids=".".join)
@@ -140,13 +137,8 @@ def test_the_schema_requires_the_same() -> None:
 
 
 def test_a_file_of_required_keys_alone_decides_as_the_shipped_one(tmp_path: Path) -> None:
-    required = {name: DATA[name] for name in ("ceiling", "knobs", "options")}
+    required = {name: DATA[name] for name in ("format", "ceiling", "knobs", "options")}
     assert repr(load(tmp_path, yaml.safe_dump(required))) == repr(SHIPPED)
-
-
-def test_an_option_that_is_left_out_keeps_its_former_behaviour(tmp_path: Path) -> None:
-    for (section, name), former in FORMER.items():
-        assert getattr(getattr(load(tmp_path, yaml.safe_dump(remaining({(section, name)}))), section), name) == former
 
 
 @given(st.sets(st.sampled_from(OPTIONAL)))
@@ -163,7 +155,7 @@ def test_every_default_is_a_key_of_the_config() -> None:
     data = SHIPPED.model_dump()
     data["classifier"]["openai"] = OpenAISettings.model_validate(OPENAI).model_dump()
     in_file = set(REQUIRED) | {("classifier", "openai", name) for name in ("endpoint", "model", "key_variable")}
-    assert known == set(keys(data)) - in_file
+    assert known == set(keys(data)) - in_file - {("format",)}
 
 
 def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) -> None:
@@ -181,8 +173,18 @@ def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) 
     assert [(note.line, note.message.partition(":")[0]) for note in notes] == [
         (line_of(text, "low_probability"), "extension"),
         (line_of(text, "lapses"), "calibration"),
+        (line_of(text, "first_floor"), "options"),
+        *(
+            (line_of(text, "options"), f"options.{name}")
+            for name in ("rule_values", "win_needs_bar", "doubted_below", "flakiness")
+        ),
         (line_of(text, "embedded: {embedding: auto"), "classifier.embedded.embedding"),
     ]
+    assert (config.options.rule_values, config.options.win_needs_bar, config.options.doubted_below) == (
+        "scored",
+        False,
+        None,
+    )
     assert config.classifier.embedded.weights == SHIPPED_DIGEST
     method = set(load_defaults()["extension"]["method"]) | set(load_defaults()["calibration"]["method"])
     without_effect = {key for note in notes[:2] for key in note.message.partition("effect: ")[2].split(", ")}
@@ -190,7 +192,7 @@ def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) 
     for path in keys(given):
         value = value_at(given, path)
         retired = path[0] in ("extension", "calibration") and path[1:2] and path[1] in without_effect
-        retired = retired or path == ("classifier", "embedded", "embedding")
+        retired = retired or path in (("classifier", "embedded", "embedding"), ("options", "first_floor"))
         assert retired or isinstance(value, dict) or value_at(effective, path) == value
 
 
@@ -502,24 +504,24 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "novelty": "signature",
         "honesty_scope": "all",
         "clone_rescue": False,
-        "first_floor": theirs["knobs"]["honesty_floor"],
+        "rule_values": "scored",
+        "win_needs_bar": False,
         "fill_floor": False,
-        "close_call": 0.2,
+        "close_call": 0.4,
         "doubted_below": None,
         "recency": None,
-        "unpin_flapping": False,
         "flakiness": 0.3,
     }
     assert ours["options"] == {
         "novelty": 2,
         "honesty_scope": "evidence",
         "clone_rescue": True,
-        "first_floor": 0.9,
+        "rule_values": "counted",
+        "win_needs_bar": True,
         "fill_floor": True,
-        "close_call": 0.2,
+        "close_call": 0.4,
         "doubted_below": 0.2,
         "recency": None,
-        "unpin_flapping": False,
         "flakiness": 0.3,
     }
 
@@ -585,47 +587,44 @@ def test_a_text_that_has_nothing_personal_loads_no_numbering_plans(text: str) ->
 LATER = "format: 99\nmode: neither\nunheard_of: {of: [1]}\n"
 
 
-@pytest.fixture
-def known_second_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    second_format.invent(monkeypatch)
-    monkeypatch.setitem(default("younger"), second_format.KEY, {"format": 2, "former": second_format.FORMER})
-    monkeypatch.setitem(bot.config._GONE, "options", ("first_rule",))
-
-
-OLD = TEXT.replace("  close_call: 0.20", "  first_rule: 1 # gone\n  # said").replace("  recency: null", "  # recency")
+FIRST = re.sub(r"(?m)^format: .*\n", "", TEXT)
+OLD = re.sub(r"(?m)^  rule_values: .*\n", "  first_floor: 0.9 # gone\n  # said\n", FIRST)
 """A config of format 1, with an option that went, and without one that came."""
 
 
-@pytest.mark.usefixtures("known_second_format")
 @pytest.mark.parametrize(
     ("text", "value", "notes"),
     [
-        (TEXT, 0.2, []),
-        (f"format: 1\n{TEXT}", 0.2, []),
-        (f"format: 2\n{TEXT}", 0.2, []),
-        (OLD, 0.5, ["options: these keys no longer have an effect: first_rule", "options.close_call: younger than"]),
-        (f"format: 2\n{OLD}", None, ["options.close_call: the key is missing"]),
+        (TEXT, "counted", []),
+        (FIRST, "counted", []),
+        (f"format: 1\n{FIRST}", "counted", []),
+        (
+            OLD,
+            "scored",
+            ["options: these keys no longer have an effect: first_floor", "options.rule_values: younger than"],
+        ),
+        (f"format: 2\n{OLD}", None, ["options.rule_values: the key is missing"]),
         (f"format: 3\n{OLD}", None, ["format: 3 was written by a later version, nothing was changed"]),
-        (f"format: '1'\n{TEXT}", None, ["format: must be a whole number"]),
+        (f"format: '1'\n{FIRST}", None, ["format: must be a whole number"]),
         (f"format: true\n{OLD}", None, ["format: must be a whole number"]),
         ("ceiling: 1\noptions: 1\n", None, ["knobs: the key is missing", "options: must be a mapping"]),
     ],
 )
 def test_a_config_of_an_earlier_format_keeps_the_former_behaviour(
-    text: str, value: float | None, notes: list[str], tmp_path: Path
+    text: str, value: str | None, notes: list[str], tmp_path: Path
 ) -> None:
     found: tuple[Problem, ...]
     if value is None:
         found = faults(tmp_path, text)
     else:
         config = load(tmp_path, text)
-        assert config.options.close_call == value
+        assert config.options.rule_values == value
         (shown,) = [
             item
             for item in effective_config(config, WorkingTree(tmp_path), CONFIG_FILE).values
-            if item.key == "options.close_call"
+            if item.key == "options.rule_values"
         ]
-        assert (shown.value, shown.is_default) == (value, "close_call" not in text)
+        assert (shown.value, shown.is_default) == (value, "rule_values" not in text)
         found = config.notes
         assert all("`incumbent migrate`" in note.fix for note in found)
     assert [problem.message[: len(start)] for problem, start in zip(found, notes, strict=True)] == notes
@@ -636,15 +635,14 @@ def test_of_a_config_of_a_later_format_that_alone_is_said(tmp_path: Path) -> Non
     assert (problem.line, problem.message) == (1, "format: 99 was written by a later version, nothing was changed")
 
 
-@pytest.mark.usefixtures("known_second_format")
 def test_a_config_is_brought_up_to_date_and_what_people_wrote_stays(tmp_path: Path) -> None:
-    shipped = {"options": {"close_call": 0.7}}
+    shipped = {"options": {"rule_values": "counted"}}
     assert not is_up_to_date(yaml.safe_load(OLD))
     text = edited_yaml(OLD.encode(), CONFIG_FILE, REVIEWED_FILES, lambda data: bring_up_to_date(data, shipped))
     config = load(tmp_path, text)
-    assert (config.options.close_call, config.notes) == (0.7, ())
+    assert (config.options.rule_values, config.notes) == ("counted", ())
     assert is_up_to_date(yaml.safe_load(text))
-    new = ("format: 2", "  close_call: 0.7")
+    new = ("format: 2", "  rule_values: counted")
     assert all(line in text.splitlines() for line in new)
-    kept = [line for line in OLD.splitlines() if "first_rule" not in line]
+    kept = [line for line in OLD.splitlines() if "first_floor" not in line]
     assert [line for line in text.splitlines() if line not in new] == kept

@@ -86,12 +86,13 @@ class Source(LenientModel):
 
 
 class Admitted(LenientModel):
-    """When and on which verdict an entry was admitted.
+    """When and on which verdict an entry was admitted; ``order`` is its place among those that entered at that moment.
 
     ``by`` is the person who accepted it, if one did; ``override`` the reason given for accepting an EXCLUDE.
     """
 
     at: Timestamp
+    order: Annotated[int, Field(ge=0, exclude_if=lambda value: value == 0)] = 0
     decision: Literal["INCLUDE", "REPLACE", "KEEP-BOTH", "EXCLUDE"]
     route: Literal["direct", "review"]
     reasons: Tuple[Text] = ()
@@ -185,6 +186,7 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
         scores=comparable,
         by_rule=rule_values(entry, comparable, taxonomy),
         admitted_at=entry.admitted.at,
+        order=entry.admitted.order,
         customer=None if entry.source is None else entry.source.customer,
         pin=entry.pin,
         displaces=entry.admitted.displaces,

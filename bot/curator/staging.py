@@ -129,12 +129,13 @@ def stage(
         # E may contain queries of the same cycle, which have become entries by now.
         return id if id in standing.ids or id not in candidates else candidates[id].entry_id
 
-    def entry(verdict: Verdict) -> Entry:
+    def entry(place: int, verdict: Verdict) -> Entry:
         # An update keeps time, pin, quarantine and displaced entries of the one it replaces.
         before, answer = standing.edited.get(verdict.id), answers.get(verdict.id)
         displaces = {entered_as(id) for id in verdict.displaces}
         now = Admitted(
             at=occasion.at if before is None else before.admitted.at,
+            order=place if before is None else before.admitted.order,
             decision=verdict.decision.value,
             route=verdict.route.value,
             reasons=tuple(reason.value for reason in verdict.reasons),
@@ -146,7 +147,8 @@ def stage(
         kept = {} if before is None else {"pin": before.pin, "quarantined": before.quarantined}
         return found.model_copy(update=kept)
 
-    admitted, waiting = (tuple(map(entry, verdicts)) for verdicts in (plan.admitted, plan.waiting_for_slot))
+    entries = [entry(place, verdict) for place, verdict in enumerate((*plan.admitted, *plan.waiting_for_slot))]
+    admitted, waiting = tuple(entries[: len(plan.admitted)]), tuple(entries[len(plan.admitted) :])
     return Staging(
         admitted=admitted,
         waiting=waiting,
@@ -176,7 +178,8 @@ def stage_waiting(
     verdicts = run_cycle([queued(entry, taxonomy) for entry in waiting], residents, config)
     earning = [verdict for verdict in verdicts if verdict.admitted or by_id[verdict.id].is_wanted]
     holders = slot_holders([verdict.id for verdict in earning], config.ceiling - len(residents), ())
-    admitted = tuple(_enter(by_id[item.id], item, occasion) for item in earning if item.id in holders)
+    entering = [item for item in earning if item.id in holders]
+    admitted = tuple(_enter(by_id[item.id], item, occasion, place) for place, item in enumerate(entering))
     earned = {verdict.id for verdict in earning}
     leaving = tuple(
         by_id[verdict.id] for verdict in verdicts if not verdict.decision.admits and verdict.id not in earned
@@ -217,7 +220,7 @@ def queued(entry: Entry, taxonomy: Taxonomy) -> ScoredQuery:
     return resident_of(entry, taxonomy, None)[0].query
 
 
-def entering(entry: Entry, verdict: Verdict) -> Entry:
+def as_entering(entry: Entry, verdict: Verdict) -> Entry:
     """The waiting ``entry`` as it enters R on its current ``verdict``; what a person accepted keeps the verdict of then
     if the current one is EXCLUDE.
     """
@@ -232,6 +235,7 @@ def entering(entry: Entry, verdict: Verdict) -> Entry:
     return entry.model_copy(update={"admitted": entry.admitted.model_copy(update=current)})
 
 
-def _enter(entry: Entry, verdict: Verdict, occasion: AuditStamp) -> Entry:
-    entry = entering(entry, verdict)
-    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"at": occasion.at})})
+def _enter(entry: Entry, verdict: Verdict, occasion: AuditStamp, place: int) -> Entry:
+    entry = as_entering(entry, verdict)
+    now = {"at": occasion.at, "order": place}
+    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update=now)})

@@ -322,6 +322,8 @@ def load_regression_set(
         except InputError as error:
             problems.extend(error.problems)
     problems.extend(_present_twice(snapshot, entries, waiting, tombstones))
+    problems.extend(_without_score(snapshot, FOLDER, entries))
+    problems.extend(_without_score(snapshot, WAITING, waiting))
     if taxonomy is not None:
         problems.extend(_unknown_capabilities(snapshot, FOLDER, entries, taxonomy))
         problems.extend(_unknown_capabilities(snapshot, WAITING, waiting, taxonomy))
@@ -410,6 +412,18 @@ def read_back(path: str, content: str) -> None:
 def unknown_scores(entry: Entry, taxonomy: Taxonomy) -> tuple[str, ...]:
     """Capabilities that ``entry`` scores and that ``taxonomy`` neither defines nor lists as retired; sorted."""
     return tuple(sorted(set(entry.scores) - set(taxonomy.by_id) - set(taxonomy.retired)))
+
+
+def _without_score(snapshot: Snapshot, folder: str, entries: Mapping[str, Entry]) -> Iterator[Problem]:
+    """Rule values that have no score: a typing error, or a score that somebody took out."""
+    for name, entry in entries.items():
+        astray = [item for item in entry.by_rule or () if item not in entry.scores]
+        if astray:
+            path = f"{folder}/{name}"
+            document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+            for item in astray:
+                message = f"by_rule: {item} is not in `scores`{did_you_mean(item, entry.scores)}"
+                yield document.problem(("by_rule",), message, "use an id of `scores`, or delete it")
 
 
 def _unknown_capabilities(

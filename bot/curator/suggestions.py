@@ -24,7 +24,7 @@ from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted
 from bot.curator.prune import SafeRemovals, Suggestion
 from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles
-from bot.curator.staging import AuditStamp, Staging, entering, queued
+from bot.curator.staging import AuditStamp, Staging, as_entering, queued
 from bot.curator.store import RegressionSet
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
@@ -137,7 +137,7 @@ def suggest(
         )
         repacks |= {query.id: freed for query, freed in found}
     entries = {entry.id: entry for entry in able}
-    entries |= {id: entering(archived[id], verdicts[id]) for id in repacks}
+    entries |= {id: as_entering(archived[id], verdicts[id]) for id in repacks}
     freed_by = {**swaps, **repacks}
     leaving = {*gone, *removals.chosen, *(id for freed in freed_by.values() for id in freed)}
     left = [resident for resident in residents if resident.id not in leaving]
@@ -192,7 +192,7 @@ def earning(
     waiting = known.waiting
     verdicts = run_cycle([queued(entry, taxonomy) for entry in waiting.values()], residents, config)
     return tuple(
-        entering(waiting[verdict.id], verdict)
+        as_entering(waiting[verdict.id], verdict)
         for verdict in verdicts
         if verdict.admitted or waiting[verdict.id].is_wanted
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bot.classifier.corrections import unheeded
 from bot.classifier.model import Backend, Classification, Identity, Progress
 from bot.classifier.usage import Usage
+from bot.consolidator.verdict import Reason
 from bot.curator.admission import Answer, Provision, to_provision
 from bot.curator.entry import Admitted, Entry, StaleEntry
 from bot.curator.staging import AuditStamp, Staging, entry_of, stage_waiting
@@ -116,9 +117,13 @@ def admit_package(
 def _every(outcome: Review, accepted: Sequence[str]) -> tuple[str, ...]:
     """``accepted``, and what else may enter of the queries of ``outcome`` that need review.
 
-    Queries that the rules would exclude are accepted one by one.
+    Queries that the rules would exclude, or whose evidence is contradicted, are accepted one by one.
     """
-    asked = [verdict.id for verdict in outcome.plan.waiting_for_review if verdict.decision.admits]
+    asked = [
+        verdict.id
+        for verdict in outcome.plan.waiting_for_review
+        if verdict.decision.admits and Reason.CONTRADICTED not in verdict.reasons
+    ]
     named = [id for id in accepted if id in outcome.scored]
     return tuple(dict.fromkeys([*accepted, *outcome.together([*dict.fromkeys([*named, *asked])])]))
 
@@ -190,6 +195,10 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Ca
             said = f"its verdict is EXCLUDE ({', '.join(verdict.reasons)}) after what was admitted before it"
             fix = f"leave it out, or give {words.reason} to override the verdict"
             problems.append(refused(answer.id, said, fix))
+    for answer in outcome.derivation.accepted:
+        if answer.reason is None and Reason.CONTRADICTED in verdicts[answer.id].reasons:
+            fix = f"give {words.reason}, or leave it out"
+            problems.append(refused(answer.id, "it rests on expected tool calls that are doubtful", fix))
     if problems:
         raise InputError(problems)
 

@@ -317,7 +317,8 @@ def _entry(
     if scored is not None:
         scores = stored(scored.scores)
         classified = classified_by(identity, taxonomy, tuple(scores), corrected)
-        facts |= {"turns": query.turns, "scores": scores, "classified": classified}
+        by_rule = tuple(sorted(scored.by_rule))
+        facts |= {"turns": query.turns, "scores": scores, "by_rule": by_rule, "classified": classified}
     if before is not None:
         return before.model_copy(update=facts)
     admitted = Admitted(

@@ -126,8 +126,8 @@ class Similarity:
 
 
 def by_admission(residents: Iterable[RatedEntry]) -> list[RatedEntry]:
-    """Entries in order of admission, ties by id."""
-    return sorted(residents, key=lambda resident: (resident.admitted_at, resident.id))
+    """Entries in order of admission: time, then the order of those that entered together, then id."""
+    return sorted(residents, key=lambda resident: (resident.admitted_at, resident.order, resident.id))
 
 
 class LiveSet:

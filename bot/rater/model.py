@@ -66,7 +66,8 @@ class RatedEntry:
     """An entry of R for the rater; ``scores`` contains only the comparable ones (semantics, section 2).
 
     ``by_rule`` are the capabilities whose scores are rule values (semantics, section 3).
-    ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason,
+    ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``order`` the place
+    among those that entered at that moment, ``pin`` a person's reason,
     ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
     ``attachments`` are a part of what it asks, though no rule looks at their names.
     ``results`` are those of release runs.  One that ``noticed_nothing`` passed against agents from which a thing that
@@ -78,6 +79,7 @@ class RatedEntry:
     scores: Mapping[str, float]
     by_rule: frozenset[str] = frozenset()
     admitted_at: str
+    order: int = 0
     customer: str | None = None
     pin: str | None = None
     displaces: tuple[str, ...] = ()

@@ -126,7 +126,7 @@ def stream(draw: random.Random, customers: int) -> Iterator[list[RatedEntry]]:
                     scores=dict(sorted(scores.items())),
                     customer=f"c{customer}",
                     admitted_at=moment(customer, 0),
-                    inferred=frozenset(scores),
+                    by_rule=frozenset(fact for facts in called for fact in facts),
                     setup_cost=cost,
                 )
             )
@@ -145,7 +145,7 @@ def real_stream(
                 scores=query.scores,
                 customer=query.customer,
                 admitted_at=moment(place, 0),
-                inferred=frozenset(query.scores),
+                by_rule=query.by_rule,
                 setup_cost=round(draw.lognormvariate(0, 0.7), 3),
             )
             for query in queries

@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 from bot.files.snapshot import WorkingTree
 from bot.schemas import schema
 from bot.taxonomy.loading import load_taxonomy
-from tests import second_format
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree
 
@@ -509,32 +508,30 @@ def test_faults_of_the_tables_and_of_the_declarations_are_told_at_once(platform:
     assert tree(platform) == before
 
 
-def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(
-    platform: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    second_format.invent(monkeypatch)
+def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(platform: Path, incumbent: Incumbent) -> None:
     path = platform / "config" / "curation.yaml"
     former = text_of(path)
     write(
         path,
-        re.sub(r"(?m)^  close_call: .*\n", "", former) + "calibration: {folds: 3}\n" * ("calibration:" not in former),
+        re.sub(r"(?m)^(format|  rule_values): .*\n", "", former)
+        + "calibration: {folds: 3}\n" * ("calibration:" not in former),
     )
     commit(platform, "As it was")
     shown = incumbent("review", platform / CARD_LINE, "--repo", platform)
-    assert "options.close_call: younger than format 1 of this file, and read as 0.5" in shown.err
+    assert 'options.rule_values: younger than format 1 of this file, and read as "scored"' in shown.err
     planned = incumbent("migrate", "--repo", platform, "--dry-run", "--json")
     assert planned.code == 0, planned.err
-    assert "close_call" not in text_of(path)
+    assert "rule_values" not in text_of(path)
     done = incumbent("migrate", "--repo", platform, "--json")
     output = json.loads(done.out)
     assert output == json.loads(planned.out) | {"dry_run": False}
     Draft202012Validator(schema("migrate-output")).validate(output)
     assert output["updates_config"]
     changed = {item["key"]: (item["before"], item["after"]) for item in output["impact"]["config"]}
-    assert changed == {"format": (None, "2"), "options.close_call": ("0.5", "0.2")}
+    assert changed == {"format": (None, "2"), "options.rule_values": ('"scored"', '"counted"')}
     assert output["impact"]["effect"] is not None
     assert yaml.safe_load(text_of(path))["format"] == 2
-    assert yaml.safe_load(text_of(path))["options"]["close_call"] == 0.2
+    assert yaml.safe_load(text_of(path))["options"]["rule_values"] == "counted"
     again = incumbent("migrate", "--repo", platform)
     assert again.code == 0
     assert "0 files" in again.out

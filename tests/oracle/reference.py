@@ -309,12 +309,23 @@ def offering(waiting: Sequence[Item]) -> list[Item]:
 
 
 def turn(
-    q: Item, entries: Sequence[Item], waiting: Sequence[Item], knobs: Knobs, options: Options, sim: Similarity
+    q: Item,
+    entries: Sequence[Item],
+    waiting: Sequence[Item],
+    knobs: Knobs,
+    options: Options,
+    sim: Similarity,
+    unseen: bool = False,
 ) -> Verdict:
-    """The verdict at q's turn: it waits behind others that a person is asked about anyway, if they offer as much."""
+    """The verdict at q's turn: it waits behind others that a person is asked about anyway, if they offer as much.
+
+    One that is ``unseen`` does not enter directly (gate 7).
+    """
     offers = offering(waiting)
     known = facts(q, entries, knobs, options, sim, offers)
     verdict = decide(q, known, entries, knobs, options)
+    if unseen and verdict.decision != "EXCLUDE":
+        verdict = replace(verdict, route="review", reasons=(*verdict.reasons, "UNSEEN"))
     if verdict.route == "direct" and (verdict.decision != "EXCLUDE" or verdict.reasons != ("REDUNDANT",)):
         return verdict
 

@@ -60,7 +60,7 @@ def test_keys_only_shrink_while_the_set_grows(case: Case) -> None:
 
 def test_seeded_cases_meet_every_path() -> None:
     paths: Counter[str] = Counter()
-    for seed in range(400):
+    for seed in range(800):
         case = random_case(random.Random(seed))
         assert case == random_case(random.Random(seed))
         scores = {query.id: query.scores for query in case.queries}

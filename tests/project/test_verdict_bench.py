@@ -1,4 +1,4 @@
-"""The bench of verdicts: what it counts as confirmed, lost, covered and sensible, on invented rows."""
+"""The bench of verdicts: what it counts as right, lost and sensible, on invented rows."""
 
 from __future__ import annotations
 
@@ -40,62 +40,53 @@ def item(id: str, said: dict[str, float], labels: dict[str, bool | None], custom
     """A query without tools; what is not labelled is FALSE, but *Table*, of which labels do not speak."""
     known: dict[str, bool | None] = dict.fromkeys((CALL, CHAIN, BRANCHING, PICTURE), False)
     known |= labels
-    right = {name: 1.0 for name, value in known.items() if value}
+    right = {name: bench.RIGHT for name, value in known.items() if value}
     turns = (f"{id} {id[::-1] * 9}",)
     return bench.Item(
         scored=ScoredQuery(id=id, turns=turns, scores=said, customer=customer),
         right=ScoredQuery(id=id, turns=turns, scores=right, customer=customer),
-        possible={name: 1.0 for name, value in known.items() if value is not False},
         labels=known,
     )
 
 
-def test_direct_admissions_are_confirmed_by_labels(config: Curation) -> None:
+def figures(config: Curation, *customers: list[bench.Item]) -> dict[str, tuple[int, int]]:
+    """What is counted of these customers' queries, against an empty set."""
+    stream = bench.Stream.of(customers, [], config)
+    return {what: count(stream) for what, (_, count) in bench.COUNTS.items()}
+
+
+def test_direct_admissions_are_right_if_labels_say_so_of_all_evidence(config: Curation) -> None:
     rows = [
         item("a", {CHAIN: 0.99, BRANCHING: 0.97}, {CHAIN: True, BRANCHING: None}),
-        item("b", {PICTURE: 0.95}, {}),
+        item("b", {PICTURE: 0.95, CALL: 0.99}, {CALL: True}),
         item("c", {TABLE: 0.95}, {}),
     ]
-    stream = bench.Stream.of([rows], [], config)
-    found = {each.id: wrong for each, wrong in stream.admissions()}
-    assert found == {"a": (), "b": (PICTURE,)}  # labels do not speak of tables
-    assert sum(verdict.admitted for _, verdict in stream.judged) == 3
+    found = figures(config, rows)
+    assert found["direct admissions, evidence right"] == (1, 2)  # labels do not speak of tables
+    assert found["false pieces of what enters"] == (1, 4)
 
 
-def test_what_labels_give_merit_and_the_classifier_does_not_see_is_lost(config: Curation) -> None:
-    rows = [
-        item("a", {CHAIN: 0.99}, {CHAIN: True, PICTURE: True}),
-        item("b", {}, {PICTURE: True}, "two"),
-        item("c", {}, {BRANCHING: True}, "two"),
-    ]
-    stream = bench.Stream.of([rows[:1], rows[1:]], [], config)
-    assert stream.deserving() == 3
-    lost = {each.item.id: each for each in stream.lost()}
-    assert {id: each.merit for id, each in lost.items()} == {"b": ((PICTURE,),), "c": ((BRANCHING,),)}
-    assert not lost["b"].is_covered  # one more test of it is wanted, by another customer than that of "a"
-    assert not lost["c"].is_covered
+def test_merit_that_the_classifier_does_not_see_is_lost_unless_something_that_waits_offers_it(config: Curation) -> None:
+    unseen = item("b", {}, {PICTURE: True})
+    assert figures(config, [unseen])["merit, excluded"] == (1, 1)
+    waits = item("a", {CHAIN: 0.85}, {CHAIN: True, PICTURE: True})
+    assert figures(config, [unseen, waits])["merit, excluded"] == (0, 1)
 
 
-def test_a_query_is_not_lost_whose_merit_another_one_brings(config: Curation) -> None:
-    rows = [item("a", {}, {PICTURE: True}), item("b", {CHAIN: 0.99}, {CHAIN: True, PICTURE: None})]
-    (lost,) = bench.Stream.of([rows], [], config).lost()
-    assert (lost.item.id, lost.is_covered) == ("a", True)
+def test_a_question_is_sensible_if_the_query_deserves_a_slot(config: Curation) -> None:
+    rows = [item("a", {CHAIN: 0.85}, {CHAIN: True}), item("b", {PICTURE: 0.85}, {})]
+    assert figures(config, rows)["questions, sensible"] == (1, 2)
+    assert figures(config, rows)["questions, per query"] == (2, 2)
 
 
-def test_a_review_is_sensible_if_one_thing_that_it_names_is_there(config: Curation) -> None:
-    single = [item(name[-4:], {name: 0.99}, {name: True}, "zero") for name in (CHAIN, BRANCHING, PICTURE)]
-    rows = [
-        item("a", {CHAIN: 0.9, BRANCHING: 0.9}, {CHAIN: True, BRANCHING: True}),
-        item("b", {CHAIN: 0.9, PICTURE: 0.9}, {CHAIN: True}),
-        item("c", {TABLE: 0.8}, {}),
-    ]
-    again = [item(f"{each.id}2", dict(each.scored.scores), dict(each.labels), "one") for each in single]
-    stream = bench.Stream.of([single, again, rows], [], config)
-    assert {each.id: sense for each, _, sense in stream.reviews()} == {"a": True, "b": False}
-    assert stream.questions() == 3
+def test_close_calls_are_right_if_the_query_deserves_a_slot(config: Curation) -> None:
+    rows = [item("a", {CHAIN: 0.7}, {CHAIN: True}), item("b", {PICTURE: 0.6}, {})]
+    found = figures(config, rows)
+    assert (found["close calls, per query"], found["close calls, the best ten right"]) == ((2, 2), (1, 2))
+    assert found["merit, excluded"] == (1, 1)  # it counts as excluded
 
 
-def test_right_tags_are_labels_and_the_facts_of_called_tools(taxonomy: Taxonomy) -> None:
+def test_right_tags_are_labels_the_facts_of_called_tools_and_what_labels_leave_open(taxonomy: Taxonomy) -> None:
     judgements = {name: Judgement(False, 0.1, "inference") for name in taxonomy.by_id}
     judgements |= {
         "request.auth.oauth": Judgement(True, 0.8, "tool"),
@@ -105,14 +96,13 @@ def test_right_tags_are_labels_and_the_facts_of_called_tools(taxonomy: Taxonomy)
     query = Query(id="q", turns=("Text",), file="", line=None)
     said = Classification(judgements=judgements, off_taxonomy=(), arbitrated=frozenset())
 
-    def right(labels: dict[str, bool | None]) -> bench.Item:
-        return bench.item_of(query, said, "one", labels, taxonomy)
+    def right(labels: dict[str, bool | None]) -> dict[str, float]:
+        return dict(bench.item_of(query, said, "one", labels, taxonomy).right.scores)
 
-    called = right({CALL: True, CHAIN: None, PICTURE: True})
-    assert called.right.scores == {CALL: 1.0, "request.auth.oauth": 0.8}  # the agent generates no pictures
-    assert right({CALL: False, CHAIN: True}).right.scores == {CHAIN: 1.0}
-    unsure = right({CALL: None})
-    assert (unsure.right.scores, unsure.possible) == ({}, {"request.auth.oauth": 0.8})
+    # The agent generates no pictures.
+    assert right({CALL: True, CHAIN: None, PICTURE: True}) == {CALL: 0.95, "request.auth.oauth": 0.95, TABLE: 0.9}
+    assert right({CALL: False, CHAIN: True}) == {CHAIN: 0.95, TABLE: 0.9}
+    assert right({CALL: None}) == {"request.auth.oauth": 0.8, TABLE: 0.9}
 
 
 @pytest.mark.parametrize("name", bench.SETS)

@@ -46,12 +46,15 @@ class Offered:
 
 def knobs_of(config: Curation) -> Knobs:
     """The knobs as the oracle has them."""
-    return Knobs(**config.knobs.model_dump())
+    options = config.options
+    return Knobs(**config.knobs.model_dump(), rule_values=options.rule_values, win_needs_bar=options.win_needs_bar)
 
 
 def options_of(config: Curation) -> Options:
     """The options as the oracle has them."""
-    return Options(**config.options.model_dump(exclude={"recency", "unpin_flapping", "flakiness", "doubted_below"}))
+    return Options(
+        **config.options.model_dump(exclude={"recency", "rule_values", "win_needs_bar", "flakiness", "doubted_below"})
+    )
 
 
 def item_of(entry: Entry) -> Item:
@@ -60,6 +63,7 @@ def item_of(entry: Entry) -> Item:
         id=entry.id,
         turns=entry.turns,
         scores=entry.scores,
+        by_rule=frozenset(entry.by_rule or ()),
         admitted_at=entry.admitted.at,
         pin=entry.pin,
         displaces=entry.admitted.displaces,
@@ -80,9 +84,8 @@ def is_excluded(
     So does one that is ``unseen``, whatever its verdict: it waits behind those that offer as much.
     """
     entries = reference.in_admission_order(list(residents))
-    known = reference.facts(query, entries, knobs_of(config), options_of(config), similarity, waiting)
-    verdict = reference.turn(query, entries, waiting, knobs_of(config), options_of(config), similarity)
-    return verdict.decision == "EXCLUDE" or (unseen and bool(known.met_by) and not known.wins)
+    verdict = reference.turn(query, entries, waiting, knobs_of(config), options_of(config), similarity, unseen)
+    return verdict.decision == "EXCLUDE"
 
 
 def prunable(

@@ -82,7 +82,6 @@ def verdict(id: str, text: str = "a question") -> JudgedQuery:
         max_similarity=0.9,
         most_similar="e1",
         top_score=0.0,
-        evidence_score=0.0,
     )
     ruling = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.CLONE,))
     return JudgedQuery(

@@ -74,38 +74,11 @@ def test_at_the_ceiling_a_review_says_what_a_new_query_would_free() -> None:
     assert reviewed().swaps == ()
 
 
-def overtaken() -> Review:
-    """A weak query that adds nothing once the sure ones are in."""
-    asked = [
-        make_query("weak", {"d": 0.7, "e": 0.7}, "Which, perhaps, and where?"),
-        make_query("sure-d", {"d": 0.95}, "Which one is the newest of all of them?"),
-        make_query("sure-e", {"e": 0.95}, "Move everything to the next month, please."),
-    ]
-    facts = make_analysis(asked).judged
-    return judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.identity)
-
-
-def test_what_enters_without_a_person_leaves_nothing_to_decide() -> None:
-    review = overtaken()
-    assert [verdict.id for verdict in review.plan.waiting_for_review] == ["weak"]
-    assert review.overtaken == {"weak"}
-    stream = io.StringIO()
-    out = Printer(console=Console(file=stream, force_terminal=True, width=90, color_system=None))
-    print_text(review, out, "incumbent admit set")
-    for text in (" ".join(stream.getvalue().split()), render_markdown(review)):
-        assert text.count("nothing is left to decide") == 1
-        assert "accept weak" not in text
-
-
 def test_the_command_to_copy_names_what_enters_together() -> None:
     asked = [make_query(f"q{place}", {"d": 0.6}, text) for place, text in enumerate(["Which is it?", "Move all."])]
     facts = make_analysis([*asked, make_query("other", {"e": 0.7}, "Draw it.")]).judged
     review = judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.identity)
     assert review.together(["q0", "q1", "other"]) == ("q0", "other")
-
-
-def test_without_direct_admissions_nothing_is_overtaken() -> None:
-    assert reviewed(0).overtaken == frozenset()
 
 
 def test_a_pipe_gets_one_verdict_a_line() -> None:
