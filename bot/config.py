@@ -139,6 +139,14 @@ class KnobFit(FileModel):
     least_change: Positive = Field(description="no proposal moves a knob by less")
 
 
+class VarianceSplit(FileModel):
+    """Whose the variance of a knob is: shares of the square of its leeway."""
+
+    own: Positive = Field(description="each capability's, around its group")
+    group: Positive = Field(description="each group's, around all")
+    all: Positive = Field(description="that of all, around the global knob")
+
+
 class KnobFits(FileModel):
     """The knobs that may differ for one capability."""
 
@@ -156,7 +164,7 @@ class CalibrationSettings(Section):
 
     minimum: Count = Field(
         default=default("calibration.minimum"),
-        description="explicit answers on a knob of one capability, below which it is not changed",
+        description="explicit answers on a knob, of all capabilities together, below which it is not changed",
     )
     least_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=default("calibration.least_gain"),
@@ -164,6 +172,8 @@ class CalibrationSettings(Section):
     )
     lapses: SkipJsonSchema[Tuple[Lapse]] = _fixed("calibration.method.lapses")
     attentions: SkipJsonSchema[Tuple[Attention]] = _fixed("calibration.method.attentions")
+    splits: SkipJsonSchema[Tuple[VarianceSplit]] = _fixed("calibration.method.splits")
+    interval: SkipJsonSchema[Annotated[float, Field(gt=0, lt=1)]] = _fixed("calibration.method.interval")
     alone: SkipJsonSchema[Positive] = _fixed("calibration.method.alone")
     together: SkipJsonSchema[Positive] = _fixed("calibration.method.together")
     folds: SkipJsonSchema[Count] = _fixed("calibration.method.folds")

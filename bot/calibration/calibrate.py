@@ -87,29 +87,30 @@ def find(
     events: Sequence[LedgerEvent],
     read: Reader,
     config: Curation,
-    capabilities: Collection[str],
+    groups: Mapping[str, str],
     classifier: str | None,
     comparable: Callable[[str], Collection[str]],
 ) -> CalibrationFinding:
     """What the ``events`` say about ``config``; ``read`` gives the set and config at a commit.
 
-    Left out is evidence on capabilities that no longer exist, on scores of another ``classifier`` than R's (a digest;
-    ``None``: R is empty and nothing is left out), and on scores under another definition.  ``comparable`` gives the
-    capabilities that a version of the taxonomy defined as they are defined now.
+    ``groups`` has the group of each capability.  Left out is evidence on capabilities that no longer exist, on scores
+    of another ``classifier`` than R's (a digest; ``None``: R is empty and nothing is left out), and on scores under
+    another definition.  ``comparable`` gives the capabilities that a version of the taxonomy defined as they are
+    defined now.
     """
 
     def is_comparable(capability: str, response: Response) -> bool:
         return response.facts is None or capability in comparable(response.facts.taxonomy)
 
     def about(answers: Sequence[Weighted]) -> list[KnobEvidence]:
-        return [item for item in evidence_of(answers, situations) if item.capability in capabilities]
+        return [item for item in evidence_of(answers, situations) if item.capability in groups]
 
     def teaching(answers: Sequence[Weighted]) -> list[KnobEvidence]:
         return [item for item in about(answers) if is_comparable(item.capability, item.response)]
 
     def can_test(response: Response) -> bool:
         known = () if response.facts is None else response.facts.scores
-        return all(is_comparable(name, response) for name in known if name in capabilities)
+        return all(is_comparable(name, response) for name in known if name in groups)
 
     responses = responses_of(events)
     validated = validate_responses(responses, config.curators, config.calibration)
@@ -119,7 +120,7 @@ def find(
     shown = [event for event in events if isinstance(event, Shown)]
     situations = replay(shown, read, None)
     evidence = teaching(answers)
-    estimates = calibrate(evidence, config)
+    estimates = calibrate(evidence, config, groups)
     proposed = with_proposals(config, estimates)
     before = replay(shown, read, config)
     after = before if proposed == config else replay(shown, read, proposed)
@@ -142,7 +143,9 @@ def find(
         changed=tuple(
             Changed(shown=old.shown, before=old.codes, after=new.codes) for old, new in pairs if old.codes != new.codes
         ),
-        held_out=hold_out(answers, shown, read, config, teaching, can_test),
+        held_out=hold_out(
+            answers, shown, read, config, lambda others: calibrate(teaching(others), config, groups), can_test
+        ),
     )
 
 
@@ -184,12 +187,12 @@ def hold_out(
     shown: Sequence[Shown],
     read: Reader,
     config: Curation,
-    teaching: Callable[[Sequence[Weighted]], Sequence[KnobEvidence]],
+    fit: Callable[[Sequence[Weighted]], Sequence[Estimate]],
     can_test: Callable[[Response], bool],
 ) -> HeldOutAnswers:
     """For each fold, fit to the answers of all other folds and judge those of this fold again.
 
-    ``teaching`` gives the evidence of answers on knobs; ``can_test`` says whether the present knobs apply to the scores
+    ``fit`` gives the estimates from answers; ``can_test`` says whether the present knobs apply to the scores
     of an answer.
     """
     folds = config.calibration.folds
@@ -198,7 +201,7 @@ def hold_out(
     pairs: list[tuple[Weighted, bool, bool]] = []
     for fold in sorted(set(parts)):
         others = [item for item, part in zip(answers, parts, strict=True) if part != fold]
-        fitted = with_proposals(config, calibrate(teaching(others), config))
+        fitted = with_proposals(config, fit(others))
         tested = [item for item, part in zip(answers, parts, strict=True) if part == fold and can_test(item.response)]
         after = present if fitted == config else replay(_reviews_of(tested, shown), read, fitted)
         for item in tested:

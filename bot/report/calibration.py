@@ -55,7 +55,7 @@ EvidenceOutput: TypeAlias = Annotated[
 EstimateOutput: TypeAlias = Annotated[
     Estimate,
     View(
-        "knob capability outcome present likeliest gain words silent weight raising lowering against",
+        "knob capability outcome present likeliest low high missing gain words silent weight raising lowering against",
         raising=tuple[EvidenceOutput, ...],
         lowering=tuple[EvidenceOutput, ...],
         against=HowMany,
@@ -108,7 +108,7 @@ def local_calibration(repo: Path, platform: Platform, config_path: str) -> FromL
             migrated_events(recorded.events, descent),
             reader(open_commit, platform.config, config_path, descent),
             platform.config,
-            platform.taxonomy.by_id,
+            {name: item.group for name, item in platform.taxonomy.by_id.items()},
             None if identity is None else classifier_key(identity),
             comparable_since(platform.taxonomy, previous),
         )
@@ -137,7 +137,7 @@ _UNITS = {
     "redundancy_floor": "leaving coverers:",
 }
 _WHY_NOT = {
-    "thin": "stays: fewer explicit answers than `calibration.minimum`",
+    "thin": "stays: too few explicit answers",
     "close": "stays: the likeliest value is the present one, or close to it",
     "unsure": "stays: another value is likelier, but not by `calibration.least_gain`",
 }
@@ -167,8 +167,8 @@ def calibration_lines(output: CalibrateOutput, name: Callable[[str], str] = str)
     for item in proposals:
         lines += _proposal(item, name)
     lines += [
-        f"  {name(item.capability)} {item.knob} {item.present:g}: {_WHY_NOT[item.outcome]} "
-        f"({item.words} explicit, {item.silent} silent)"
+        f"  {name(item.capability)} {item.knob} {item.present:g}: {_WHY_NOT[item.outcome]}{_missing(item)}; "
+        f"{_interval(item)} ({item.words} explicit, {item.silent} silent)"
         for item in output.estimates
         if item.outcome is not KnobOutcome.PROPOSED
     ]
@@ -192,11 +192,19 @@ def calibration_lines(output: CalibrateOutput, name: Callable[[str], str] = str)
     return lines
 
 
+def _interval(item: Estimate) -> str:
+    return f"likely between {item.low:g} and {item.high:g}"
+
+
+def _missing(item: Estimate) -> str:
+    return "" if item.missing is None else f", about {item.missing} more explicit answers are missing"
+
+
 def _proposal(item: Estimate, name: Callable[[str], str]) -> list[str]:
     assert item.likeliest is not None
     present = len(item.raising) + len(item.lowering)
     return [
-        f"  {name(item.capability)} {item.knob}: {item.present:g} -> {item.likeliest:g}",
+        f"  {name(item.capability)} {item.knob}: {item.present:g} -> {item.likeliest:g}, {_interval(item)}",
         f"    {item.words} explicit answers and {item.silent} silent ones, weight {item.weight:.2f}",
         f"    on the wrong side: {present} before, {len(item.against)} after; e^{item.gain:.1f} times likelier",
         *_pulling("raises it, not enough", item.raising, item, name),

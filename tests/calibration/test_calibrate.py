@@ -60,7 +60,12 @@ def found(
     standing = PastSet(residents=(), config=CONFIG)
     comparable = {"1.0.0": capabilities} | versions
     return find(
-        recorded, lambda _: standing, CONFIG, capabilities, classifier, lambda version: comparable.get(version, ())
+        recorded,
+        lambda _: standing,
+        CONFIG,
+        dict.fromkeys(capabilities, "all"),
+        classifier,
+        lambda version: comparable.get(version, ()),
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from math import exp, log, sqrt
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from tests.factories import make_config
 
 PRESENT = make_config()
 MINIMUM = PRESENT.calibration.minimum
+GROUPS = {"a": "g", "b": "g", "c": "h"}
 
 
 def evidence(at: float, met: bool, knob: Knob = Knob.COMPETENCE_BAR, weight: float = 1.0, **more: Any) -> KnobEvidence:
@@ -31,7 +34,7 @@ def turning(at: float, knob: Knob = Knob.COMPETENCE_BAR, step: float = 0.01, cou
 
 
 def one(found: list[KnobEvidence], config: Curation = PRESENT) -> Estimate:
-    (estimate,) = calibrate(found, config)
+    (estimate,) = calibrate(found, config, GROUPS)
     return estimate
 
 
@@ -43,7 +46,7 @@ def test_no_floor_is_above_the_ceiling() -> None:
 
 
 def test_no_evidence_is_no_estimate() -> None:
-    assert calibrate([], PRESENT) == ()
+    assert calibrate([], PRESENT, GROUPS) == ()
     assert with_proposals(PRESENT, ()) == PRESENT
 
 
@@ -108,6 +111,83 @@ def test_a_value_that_people_set_is_what_is_compared_and_the_global_one_what_is_
     assert (changed.competence_bar, changed.winning_margin) == (0.62, 0.2)
 
 
+def test_answers_far_from_every_expectation_count_however_many_they_are() -> None:
+    """Where the chances of the prior are too small for numbers, the answers alone decide."""
+    found = [evidence(at, at >= 30, Knob.REDUNDANCY_FLOOR) for at in (1, 10, 20, 29, 30, 31, 40) for _ in range(200)]
+    estimate = one(found, make_config(ceiling=1000))
+    assert (estimate.outcome, estimate.likeliest) == (KnobOutcome.PROPOSED, 30)
+    assert estimate.low <= 30 <= estimate.high
+
+
+def of(name: str, found: list[KnobEvidence]) -> list[KnobEvidence]:
+    return [replace(item, capability=name) for item in found]
+
+
+def by_name(found: list[KnobEvidence], config: Curation = PRESENT) -> dict[str, Estimate]:
+    return {item.capability: item for item in calibrate(found, config, GROUPS)}
+
+
+def test_answers_on_others_say_something_most_of_all_in_their_own_group() -> None:
+    """On b and c there is the same single answer; a is of the group of b."""
+    one_each = [*of("b", [evidence(0.75, True)]), *of("c", [evidence(0.75, True)])]
+    alone, beside = by_name(one_each), by_name([*turning(0.7), *one_each])
+    assert [item.outcome for item in alone.values()] == [KnobOutcome.THIN] * 2
+    assert beside["a"].proposed == 0.7
+    own, other = beside["b"], beside["c"]
+    assert own.likeliest is not None
+    assert other.likeliest is not None
+    assert own.present == other.present == 0.5
+    assert 0.5 <= other.likeliest < own.likeliest <= 0.7
+    assert own.high - own.low < other.high - other.low < alone["c"].high - alone["c"].low
+    assert own.gain > other.gain
+
+
+def test_where_all_say_the_same_few_answers_on_each_are_enough() -> None:
+    """Fifty answers, one or two on each of forty capabilities; ten on one would not have been reached by any."""
+    groups = {f"c{number}": f"g{number % 8}" for number in range(40)}
+    found = [
+        replace(evidence(0.4 + place % 25 / 50, 0.4 + place % 25 / 50 >= 0.7), capability=f"c{place % 40}")
+        for place in range(50)
+    ]
+    proposed = [item.proposed for item in calibrate(found, PRESENT, groups) if item.proposed is not None]
+    assert len(proposed) >= 30
+    assert all(0.65 <= value <= 0.75 for value in proposed)
+
+
+@pytest.mark.parametrize(
+    ("words", "own", "missing"),
+    [(1, 1, MINIMUM - 1), (MINIMUM - 1, 3, 1), (MINIMUM, 0, 1), (MINIMUM + 5, 0, 1)],
+)
+def test_too_few_answers_are_told_as_those_that_are_missing(words: int, own: int, missing: int) -> None:
+    said = [*of("a", [evidence(0.7, False)] * own), *of("b", [evidence(0.7, False)] * (words - own))]
+    silent = of("a", [evidence(0.9, True, explicit=False)])
+    estimate = by_name([*said, *silent])["a"]
+    assert (estimate.outcome, estimate.missing, estimate.likeliest) == (KnobOutcome.THIN, missing, None)
+    assert estimate.low < estimate.high
+
+
+def test_of_an_unsure_value_about_as_many_are_missing_as_make_it_sure() -> None:
+    said = ((0.6, False), (0.65, False), (0.55, True), (0.7, True), (0.8, True), (0.2, False))
+    found = [evidence(at, met) for at, met in said] * 2
+    estimate = one(found)
+    assert (estimate.outcome, estimate.words) == (KnobOutcome.UNSURE, 12)
+    assert estimate.missing is not None
+    assert 0 < estimate.missing < 50
+    sure = one(found * (1 + estimate.missing // 12 + 1))
+    assert (sure.outcome, sure.missing) == (KnobOutcome.PROPOSED, None)
+
+
+def test_the_number_of_those_who_agree_unasked_says_nothing_of_how_many_read() -> None:
+    """Objections to one in four of what passes in silence: who else agreed aloud does not change what they mean."""
+    objections = [evidence(0.52 + place / 100, False, route="direct") for place in range(10)]
+    silent = [evidence(0.52 + place / 300, True, route="direct", explicit=False) for place in range(30)]
+    agreed = [evidence(0.9, True, route="direct") for _ in range(30)]
+    given_lapse = make_config(calibration=PRESENT.calibration.model_dump() | {"lapses": [0.2]})
+    first, second = (one(found, given_lapse) for found in ([*objections, *silent], [*objections, *silent, *agreed]))
+    assert first.likeliest == second.likeliest != 0.5
+    assert first.gain == pytest.approx(second.gain, abs=1e-3)
+
+
 scores = st.integers(0, 100).map(lambda number: number / 100)
 some = st.lists(
     st.builds(evidence, scores, st.booleans(), weight=st.sampled_from([0.3, 1.0])), min_size=10, max_size=25
@@ -121,7 +201,7 @@ PLAIN = make_config(
 def test_a_bar_lies_between_nothing_and_one_and_is_never_less_likely(found: list[KnobEvidence]) -> None:
     estimate = one(found)
     assert estimate.likeliest is not None
-    assert 0 <= estimate.likeliest <= 1
+    assert 0 <= estimate.low <= estimate.likeliest <= estimate.high <= 1
     assert estimate.gain >= 0
 
 
@@ -143,3 +223,49 @@ def test_order_and_people_do_not_matter(found: list[KnobEvidence], draw: Any) ->
     draw.shuffle(other)
     here, there = one(found), one(other)
     assert (here.likeliest, here.gain, here.outcome) == (there.likeliest, there.gain, there.outcome)
+
+
+@given(some, some, some)
+def test_what_is_pooled_by_messages_is_what_the_sum_over_everything_says(
+    first: list[KnobEvidence], second: list[KnobEvidence], third: list[KnobEvidence]
+) -> None:
+    """On a coarse grid every combination of values of three capabilities, two groups and all is summed up."""
+    settings = PLAIN.calibration
+    fit = settings.knobs.competence_bar.model_copy(update={"step": 0.25, "spread": 0.1})
+    settings = settings.model_copy(update={"knobs": settings.knobs.model_copy(update={"competence_bar": fit})})
+    config = PLAIN.model_copy(update={"calibration": settings})
+    found = {"a": first, "b": second, "c": third}
+    estimates = by_name([item for name, items in found.items() for item in of(name, items)], config)
+    values = [0.0, 0.25, 0.5, 0.75, 1.0]
+    likely = {name: [likelihood(items, value, fit.spread) for value in values] for name, items in found.items()}
+    totals = {name: [0.0] * len(values) for name in "abc"}
+    for split in settings.splits:
+        own, group, whole = (normal(values, fit.leeway * sqrt(part)) for part in (split.own, split.group, split.all))
+        prior = whole[values.index(0.5)]
+        for at in product(range(len(values)), repeat=6):
+            chance = prior[at[0]] * group[at[0]][at[1]] * group[at[0]][at[2]]
+            for name, place, above in zip("abc", at[3:], (at[1], at[1], at[2]), strict=True):
+                chance *= own[above][place] * likely[name][place]
+            for name, place in zip("abc", at[3:], strict=True):
+                totals[name][place] += chance
+    for name, row in totals.items():
+        best = max(row)
+        gain = log(best / row[values.index(0.5)])
+        assert estimates[name].gain == pytest.approx(gain, abs=1e-6)
+        likeliest = estimates[name].likeliest
+        assert likeliest is not None
+        assert row[values.index(likeliest)] == pytest.approx(best, rel=1e-6)
+
+
+def likelihood(found: list[KnobEvidence], value: float, spread: float) -> float:
+    """Of a bar of this ``value``, with a lapse of 0.2 and all verdicts asked about."""
+    total = 1.0
+    for item in found:
+        above = 1 / (1 + exp(-(item.at + 0.125 - value) / spread))
+        total *= (0.2 + 0.6 * (above if item.met else 1 - above)) ** item.weight
+    return total
+
+
+def normal(values: list[float], deviation: float) -> list[list[float]]:
+    rows = [[exp(-((one - other) ** 2) / (2 * deviation**2)) for other in values] for one in values]
+    return [[each / sum(row) for each in row] for row in rows]
