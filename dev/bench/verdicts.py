@@ -178,8 +178,8 @@ def _judged(
         yield Judged(item=item, verdict=verdict, right=ruling, merit=merit)
         if verdict.admitted:
             live.admit(live.profile(item.scored))
-        elif verdict.asks:
-            live.await_review(right, familiar=item.scored.familiar)
+        elif verdict.asks and item.scored.familiar:
+            live.admit(right)
 
 
 # Reading.
