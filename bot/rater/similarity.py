@@ -10,7 +10,7 @@ Import this only where texts are compared: numpy is slow to load.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,6 +20,13 @@ from rapidfuzz.process import cdist, extractOne
 from bot.rater.contextualizer import Similarity
 from bot.rater.profile import Profile
 from bot.text.compare import rounded
+
+_AT_A_TIME: Final = 64
+"""Queries whose characters are compared together: more do not fit into a processor's cache."""
+_PROBED: Final = 32
+"""So many choices are compared first; what the best of them reach rules out most others."""
+_BUCKETS: Final = 128
+"""Each character of ASCII has a bucket of its own; others share these, so that bounds are less tight but as true."""
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +52,56 @@ def most_similar(query: str, choices: Sequence[str]) -> tuple[int, float]:
 def similarity_matrix(queries: Sequence[str], choices: Sequence[str]) -> NDArray[np.float64]:
     """:func:`similarity` of each normalised query (rows) and each normalised choice (columns)."""
     return cdist(queries, choices, scorer=SCORER, dtype="float64")
+
+
+def most_similar_few(queries: Sequence[str], choices: Sequence[str], count: int) -> Iterator[list[tuple[int, float]]]:
+    """For each normalised query the indices and similarities of the ``count`` choices that are most similar to it.
+
+    The most similar come first (ties: the first choice).
+    """
+    # A common subsequence has of each character at most as many as both texts.  To count them takes a fraction of a
+    # comparison, and shows of most pairs that others are more similar.
+    known, lengths = _characters(choices), np.array([len(choice) for choice in choices])
+    probed = max(count, _PROBED)
+    for begin in range(0, len(queries), _AT_A_TIME):
+        some = queries[begin : begin + _AT_A_TIME]
+        for query, shared in zip(some, _shared(_characters(some), known), strict=True):
+            places = np.arange(len(choices))
+            if len(choices) > probed:
+                longer = np.maximum(lengths, len(query))
+                # Computed as by the scorer: so rounding does not make a bound less than the similarity.
+                bounds = 1.0 - (longer - shared) / np.maximum(longer, 1)
+                likely = np.argpartition(bounds, -probed)[-probed:]
+                places = np.flatnonzero(bounds >= np.partition(_compared(query, choices, likely), -count)[-count])
+            values = _compared(query, choices, places)
+            best = np.argsort(-values, kind="stable")[:count]
+            yield list(zip(places[best].tolist(), values[best].tolist(), strict=True))
+
+
+def _compared(query: str, choices: Sequence[str], places: NDArray[np.intp]) -> NDArray[np.float64]:
+    values: NDArray[np.float64] = similarity_matrix([query], [choices[place] for place in places.tolist()])[0]
+    return values
+
+
+def _characters(texts: Sequence[str]) -> NDArray[np.int64]:
+    """How many characters of each bucket (rows) each text (columns) has."""
+    found = np.zeros((_BUCKETS, len(texts)), dtype=np.int64)
+    for place, text in enumerate(texts):
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        found[:, place] = np.bincount(points % _BUCKETS, minlength=_BUCKETS)
+    return found
+
+
+def _shared(queries: NDArray[np.int64], choices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The most characters that each query (rows) and each choice (columns) can share."""
+    longest = max(queries.sum(axis=0).max(initial=0), choices.sum(axis=0).max(initial=0))
+    # Small numbers are compared more quickly.
+    kind = np.min_scalar_type(int(longest))
+    found = np.zeros((queries.shape[1], choices.shape[1]), dtype=kind)
+    for ours, theirs in zip(queries.astype(kind), choices.astype(kind), strict=True):
+        if ours.any() and theirs.any():
+            found += np.minimum.outer(ours, theirs)
+    return found.astype(np.int64)
 
 
 def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Final
 
-import numpy as np
-
 from bot.calibration.calibrate import CalibrationFinding
 from bot.curator.entry import Entry
 from bot.curator.growth import GrowthPoint
@@ -22,7 +20,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.workspace import read_packages, set_history
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import RuledOut, possible_pairs
-from bot.rater.similarity import similarity_matrix
+from bot.rater.similarity import most_similar_few
 from bot.report.agreement import AgreementReport, agreement_overview
 from bot.report.calibration import local_calibration
 from bot.report.entries import ShowOutput, show_all
@@ -37,8 +35,6 @@ from bot.text.compare import normalise
 
 NEIGHBOURS: Final = 5
 """How many of the most similar entries a page names."""
-COMPARED: Final = 256
-"""Entries that are compared with all at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,18 +229,16 @@ def _neighbours(residents: Mapping[str, Entry], entries: Sequence[Entry]) -> dic
     ids = sorted(residents)
     if not ids:
         return {entry.id: () for entry in entries}
-    texts = [normalise(residents[id].turns) for id in ids]
-    found = {}
-    # So many at a time, since the similarities of all to all would take memory by the square of the set.
-    for begin in range(0, len(entries), COMPARED):
-        some = entries[begin : begin + COMPARED]
-        for entry, row in zip(some, similarity_matrix([normalise(each.turns) for each in some], texts), strict=True):
-            least = np.partition(row, -NEIGHBOURS - 1)[-NEIGHBOURS - 1] if len(row) > NEIGHBOURS else 0.0
-            near = np.flatnonzero(row >= least)
-            order = near[np.argsort(-row[near], kind="stable")].tolist()
-            others = [place for place in order if ids[place] != entry.id][:NEIGHBOURS]
-            found[entry.id] = tuple(Neighbour(id=ids[place], similarity=float(row[place])) for place in others)
-    return found
+    # One more, since most are their own most similar.
+    nearest = most_similar_few(
+        [normalise(entry.turns) for entry in entries], [normalise(residents[id].turns) for id in ids], NEIGHBOURS + 1
+    )
+    return {
+        entry.id: tuple(
+            [Neighbour(id=ids[place], similarity=value) for place, value in near if ids[place] != entry.id][:NEIGHBOURS]
+        )
+        for entry, near in zip(entries, nearest, strict=True)
+    }
 
 
 def _customers(platform: Platform, repo: Path, problems: list[Problem]) -> tuple[SiteCustomer, ...]:

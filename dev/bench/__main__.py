@@ -78,6 +78,9 @@ print(time.process_time() - begun)
 """
 
 
+LIBRARIES = "import numpy, pydantic, yaml, click"
+
+
 def main(quick: bool = False) -> int:
     """Measure every promise, or if ``quick`` those that need no fitted classifier; returns the exit code."""
     config = load_config(WorkingTree(REPOSITORY), None)
@@ -188,7 +191,11 @@ def opening(quick: bool) -> list[bool]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         _write_platform(root, 1_000)
-        return [*loading(root), *(_commanded(command, root) for command in ("status", "prune")[: 1 if quick else 2])]
+        return [
+            *loading(root),
+            *(_commanded(command, root) for command in ("status", "prune")[: 1 if quick else 2]),
+            *showing(root, quick),
+        ]
 
 
 def loading(root: Path) -> list[bool]:
@@ -204,16 +211,43 @@ def loading(root: Path) -> list[bool]:
     return [measured(f"load {what}", 2.7, first, parsed), measured(f"load again {what}", 0.5, again, parsed)]
 
 
+def showing(root: Path, quick: bool) -> list[bool]:
+    """`incumbent site` of 1,000 entries that were opened before, and unless ``quick`` how it grows with the set."""
+    small = partial(_site, root)
+    small()  # keeps the parsed entries
+    kept = [
+        compared(
+            f'incumbent site of 1,000 entries, opened before, over python -c "{LIBRARIES}"',
+            18.0,
+            small,
+            partial(_run, "-c", LIBRARIES),
+        )
+    ]
+    if not quick:
+        with tempfile.TemporaryDirectory() as folder:
+            large = partial(_site, Path(folder))
+            _write_platform(Path(folder), 3_000)
+            large()
+            kept.append(compared("incumbent site of 3,000 entries over 1,000 (linear: 3)", 3.0, large, small))
+    return kept
+
+
+def _site(root: Path) -> None:
+    """Write the site of the platform in ``root`` beside its entries."""
+    arguments = ["site", "--repo", str(root), "--output", str(root / "site")]
+    _run("-c", f"from bot.cli.main import main; main({arguments!r})", cache=root / "cache")
+
+
 def _commanded(command: str, root: Path) -> bool:
     """A command on a platform that was opened before, over an interpreter with the libraries."""
     run = f"from bot.cli.main import main; main([{command!r}, '--repo', {str(root)!r}])"
     cache = root / "cache"
     _run("-c", run, cache=cache)  # keeps the parsed entries
     return compared(
-        f'incumbent {command} of 1,000 entries, opened before, over python -c "import numpy, pydantic, yaml, click"',
+        f'incumbent {command} of 1,000 entries, opened before, over python -c "{LIBRARIES}"',
         5.5,
         lambda: _run("-c", run, cache=cache),
-        lambda: _run("-c", "import numpy, pydantic, yaml, click"),
+        lambda: _run("-c", LIBRARIES),
     )
 
 
@@ -330,11 +364,13 @@ def _run(*arguments: str, cache: Path | None = None) -> None:
         [sys.executable, *arguments],
         cwd=REPOSITORY,
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
         env=_environment(cache),
         check=False,
     )
     if done.returncode not in (0, 1):
-        raise SystemExit(f"{arguments} ended with {done.returncode}")
+        raise SystemExit(f"{arguments} ended with {done.returncode}: {done.stderr}")
 
 
 def _text(draw: random.Random) -> str:

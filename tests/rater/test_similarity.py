@@ -10,7 +10,14 @@ from rapidfuzz.process import cdist
 
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.profile import Profile
-from bot.rater.similarity import SCORER, NearestResidents, nearest_of, similarity, similarity_matrix
+from bot.rater.similarity import (
+    SCORER,
+    NearestResidents,
+    most_similar_few,
+    nearest_of,
+    similarity,
+    similarity_matrix,
+)
 from bot.text.compare import normalise
 from tests.factories import make_config, query
 
@@ -64,6 +71,27 @@ def test_the_matrix_holds_the_pairwise_similarities(queries: list[str], choices:
 @given(several_texts, several_texts)
 def test_the_matrix_is_a_bare_cdist_of_the_scorer(queries: list[str], choices: list[str]) -> None:
     assert np.array_equal(similarity_matrix(queries, choices), cdist(queries, choices, scorer=SCORER, dtype=np.float64))
+
+
+@given(several_texts, st.lists(some_text, max_size=8), st.lists(some_text, max_size=8), st.integers(1, 40))
+def test_the_most_similar_are_those_of_the_matrix(
+    queries: list[str], beginnings: list[str], ends: list[str], count: int
+) -> None:
+    # More than are compared in any case.
+    choices = [beginning + end for beginning in beginnings for end in ends]
+    matrix = similarity_matrix(queries, choices)
+    expected = [
+        sorted(((place, value) for place, value in enumerate(row)), key=lambda pair: -pair[1]) for row in matrix
+    ]
+    assert list(most_similar_few(queries, choices, count)) == [row[:count] for row in expected]
+
+
+@pytest.mark.parametrize("longest", [200, 300, 70_000], ids=["a byte counts it", "two bytes", "four bytes"])
+def test_the_most_similar_of_texts_of_any_length(longest: int) -> None:
+    texts = ["é\u2014ab" * share for share in range(60)] + ["a" * longest, "a" * longest + "b"]
+    queries = [texts[10], *texts[-2:]]
+    expected = [np.argsort(-row, kind="stable")[:4].tolist() for row in similarity_matrix(queries, texts)]
+    assert [[place for place, _ in row] for row in most_similar_few(queries, texts, 4)] == expected
 
 
 @given(st.lists(st.text(max_size=40), max_size=4))
