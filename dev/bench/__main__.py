@@ -218,7 +218,7 @@ def showing(root: Path, quick: bool) -> list[bool]:
     kept = [
         compared(
             f'incumbent site of 1,000 entries, opened before, over python -c "{LIBRARIES}"',
-            18.0,
+            16.0,
             small,
             partial(_run, "-c", LIBRARIES),
         )
@@ -228,7 +228,7 @@ def showing(root: Path, quick: bool) -> list[bool]:
             large = partial(_site, Path(folder))
             _write_platform(Path(folder), 3_000)
             large()
-            kept.append(compared("incumbent site of 3,000 entries over 1,000 (linear: 3)", 3.0, large, small))
+            kept.append(compared("incumbent site of 3,000 entries over 1,000 (linear: 3)", 2.4, large, small))
     return kept
 
 
