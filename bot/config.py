@@ -24,6 +24,7 @@ from bot.errors import InputError, LaterFormatError, Problem
 from bot.files.documents import Document, as_mapping, parse_yaml
 from bot.files.snapshot import ReadingLimits, Snapshot, normal_path
 from bot.files.validation import ConstraintError, FileFormat, FileModel, Text, Tuple, validate
+from bot.text.compare import rounded
 from bot.text.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -317,6 +318,11 @@ class Options(FileModel):
     flakiness: Share = Field(
         description="chance that one run of a test shows a fault of what it exercises; it orders suggestions alone",
     )
+    fill_to: Share | None = Field(
+        default=default("options.fill_to"),
+        description="share of the ceiling up to which excluded queries that raise expected detection are suggested; "
+        "null (paper): none is",
+    )
 
 
 _EMBEDDING: Final = ("classifier", "embedded", "embedding")
@@ -532,6 +538,11 @@ class Limits(Section):
         ge=0,
         description="repacks that are suggested at a time: an excluded query enters for entries that it makes needless",
     )
+    open_top_ups: int = Field(
+        default=default("limits.open_top_ups"),
+        ge=0,
+        description="top-ups that are suggested at a time, with `fill_to`: an excluded query enters a free slot",
+    )
     open_quarantines: int = Field(
         default=default("limits.open_quarantines"),
         ge=0,
@@ -741,6 +752,12 @@ class Curation(Section):
         override = self.per_capability.get(capability)
         value = None if override is None else override.winning_margin
         return self.knobs.winning_margin if value is None else value
+
+    @property
+    def filled(self) -> float | None:
+        """The number of entries up to which R is topped up; ``None``: it is not."""
+        share = self.options.fill_to
+        return None if share is None else rounded(share * self.ceiling)
 
     def redundancy_floor(self, capability: str) -> int:
         """N_c of ``capability``; 0 for a capability on trial."""

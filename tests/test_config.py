@@ -117,7 +117,7 @@ def line_of(text: str, start: str) -> int:
 
 
 # These came later than the other options.
-NEWER = (("options", "recency"),)
+NEWER = (("options", "recency"), ("options", "fill_to"))
 REQUIRED = [path for path in keys(DATA) if path[0] in ("ceiling", "knobs", "options") and path not in NEWER]
 OPTIONAL = [path for path in keys(DATA) if path not in REQUIRED and path != ("format",)]
 
@@ -511,6 +511,7 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "doubted_below": None,
         "recency": None,
         "flakiness": 0.3,
+        "fill_to": None,
     }
     assert ours["options"] == {
         "novelty": 2,
@@ -523,6 +524,7 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "doubted_below": 0.2,
         "recency": None,
         "flakiness": 0.3,
+        "fill_to": None,
     }
 
 

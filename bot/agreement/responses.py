@@ -34,8 +34,8 @@ class Response:
 
     ``subject`` identifies the question: responses with the same one answer the same question (content and verdict of a
     query; branch of a suggestion, which names entry and grounds).  ``decision`` is INCLUDE, EXCLUDE, REPLACE or
-    KEEP-BOTH, or EVICT, SWAP, REPACK or ADMIT for a suggestion.  ``route`` is direct or review.  ``reasons`` are codes
-    of the verdict, or the kind of the suggestion.
+    KEEP-BOTH, or EVICT, SWAP, REPACK, TOP-UP or ADMIT for a suggestion.  ``route`` is direct or review.  ``reasons``
+    are codes of the verdict, or the kind of the suggestion.
 
     ``agrees``: the person wants what the verdict says.  ``explicit``: the response is a command, or the merge or the
     closing of a suggestion; an implicit one is the merge of a pull request whose comment showed the verdict.
@@ -98,9 +98,10 @@ EVICT: Final = "EVICT"
 SWAP: Final = "SWAP"
 ADMIT: Final = "ADMIT"
 REPACK: Final = "REPACK"
-SUGGESTIONS: Final = (EVICT, SWAP, REPACK, ADMIT)
+TOP_UP: Final = "TOP-UP"
+SUGGESTIONS: Final = (EVICT, SWAP, REPACK, TOP_UP, ADMIT)
 """The decisions of suggestions, besides those of verdicts."""
-_OFFERED: Final = {"swap": SWAP, "repack": REPACK, ADMISSION: ADMIT}
+_OFFERED: Final = {"swap": SWAP, "repack": REPACK, "top-up": TOP_UP, ADMISSION: ADMIT}
 
 # The time and the comment of a statement: the sort key of one person's statements.
 _Word: TypeAlias = tuple[str, tuple[int, str]]

@@ -294,7 +294,8 @@ def repack_command(
 
     Without IDS the command lists the repacks that would free most entries, without those that people refused, and
     writes nothing. With IDS it admits these queries and evicts the entries that each frees. No floor and no pin is
-    lost and, unless `novelty` is `signature`, no combination.
+    lost and, unless `novelty` is `signature`, no combination. With the option `fill_to` it lists top-ups instead while
+    too few slots are taken: excluded queries that raise expected detection. These evict no entry.
 
     \b
     Examples:
@@ -304,7 +305,7 @@ def repack_command(
     """
     from bot.pipeline.admit import archived_entries
     from bot.report.local_refusals import LocalRefusals, refused_in
-    from bot.report.status import print_repacks, repacks_overview
+    from bot.report.status import print_repacks, repacks_overview, top_ups_overview
 
     platform = open_platform(repo, config_path)
     backend = open_backend(platform, progress_bar)
@@ -316,21 +317,26 @@ def repack_command(
     refuse_incomplete(shortfalls, stopped)
     now = occasion(repo, at, by)
     archived = archived_entries(platform, classified, backend.identity, now)
-    limits = platform.config.limits.model_copy(update={"open_repacks": len(archived)})
+    all_of_them = {"open_repacks": len(archived), "open_top_ups": len(archived)}
+    limits = platform.config.limits.model_copy(update=all_of_them)
     config = platform.config.model_copy(update={"limits": limits})
     # A person who names a query has decided.
     refused = LocalRefusals() if ids else refused_in(repo)
     suggested = suggest(platform.regression_set, platform.taxonomy, config, refused=refused.grounds, archived=archived)
-    found = suggested.repacks
+    repacks, top_ups = suggested.repacks, suggested.top_ups
     for id in ids:
-        one_of(id, tuple(item.entering.id for item in found), "repack", "see `incumbent repack`")
-    wanted = [item for item in found if item.entering.id in ids]
+        possible = tuple(item.entering.id for item in (*repacks, *top_ups))
+        one_of(id, possible, "repack or top-up", "see `incumbent repack`")
+    if ids:
+        repacks, top_ups = (tuple(item for item in some if item.entering.id in ids) for some in (repacks, top_ups))
+    wanted = (*repacks, *top_ups) if ids else ()
     staging = confirm_swaps([_accepted(item, now) for item in wanted], platform.regression_set, now)
     provisions = provisions_of(staging, platform)
     if not dry_run:
         apply(staging.file_changes, repo)
     output = RepackOutput(
-        repacks=repacks_overview(wanted if ids else found, platform),
+        repacks=repacks_overview(repacks, platform),
+        top_ups=top_ups_overview(top_ups, platform),
         provisions=list(provisions),
         files={item.path: item.change for item in staging.file_changes},
         dry_run=dry_run,
@@ -343,7 +349,8 @@ def repack_command(
             say(line)
         verb = "would be " if dry_run else ""
         for item in wanted:
-            say(f"{verb}admitted: {item.entering.id}; {verb}evicted: {', '.join(item.swap.remove)}")
+            evicted = f"; {verb}evicted: {', '.join(item.swap.remove)}" if item.swap.remove else ""
+            say(f"{verb}admitted: {item.entering.id}{evicted}")
         print_provisions(provisions, PlainStyle(platform.taxonomy), Printer(everything))
     show_problems(tuple(problems))
     return InputError.exit_code if problems else 0

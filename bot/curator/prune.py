@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from math import ceil
 from typing import Annotated, NamedTuple, TypeAlias
 
 from pydantic import Field
@@ -51,7 +52,8 @@ class SafeRemovals:
     """Residents that may leave R, chosen one after another; and what R keeps, whichever of them leave.
 
     ``roles`` and ``live`` are those of R.  ``chosen`` maps each resident that may leave by itself to the grounds,
-    ``withheld`` those that could, had people not refused these grounds.
+    ``withheld`` those that could, had people not refused these grounds.  ``spared`` are those that only the option
+    ``fill_to`` keeps.
     """
 
     def __init__(
@@ -72,7 +74,9 @@ class SafeRemovals:
         self.live = LiveSet.knowing(names, residents, config)
         self.roles: Roles = roles_in(self.live)
         self.chosen: dict[str, Grounds] = {}
+        self.spared: set[str] = set()
         self.withheld: dict[str, Grounds] = {}
+        self._size, self._filled = len(residents), None if config.filled is None else ceil(config.filled)
         self._refused: Collection[str] = ()
         self._major = taxonomy_major
         self._open = open_suggestions
@@ -96,26 +100,44 @@ class SafeRemovals:
 
         A refusal holds while its grounds are those of R as it is.  That others are chosen, which displace the resident,
         does not change them: that would depend on who is chosen first, and so on what is open already.
+
+        With the option ``fill_to`` no redundant one is chosen once so few others stay.  What could leave but for that
+        is ``spared``; what a newcomer frees does not depend on it.
         """
         self._refused = refused
         self._nearly_free = None
+        later: list[RatedEntry] = []
         for resident in self._movable:
-            profile = self._profiles[resident.id]
-            displacers = self._displacers(resident.id, self._kept)
-            if not self._may_leave(profile, self._kept, bool(displacers)):
-                continue
-            in_r = self.roles.displaced.get(resident.id, ())
-            grounds = [self._grounds(resident, each) for each in dict.fromkeys((displacers, in_r))]
-            held = next((each for each in grounds if each.digest in refused), None)
-            if held is not None:
-                self.withheld[resident.id] = held
-            else:
-                self.chosen[resident.id] = grounds[0]
-                self._kept.lose(profile, displacers)
+            is_redundant = not self._displacers(resident.id, self._kept)
+            if is_redundant and self._filled is not None and self._size - len(self.chosen) <= self._filled:
+                later.append(resident)
+            elif (grounds := self._join(resident)) is not None:
+                self.chosen[resident.id] = grounds
+        for resident in later:
+            if self._join(resident) is not None:
+                self.spared.add(resident.id)
+
+    def _join(self, resident: RatedEntry) -> Grounds | None:
+        """Let ``resident`` leave if it may, unless people refused it; the grounds if it does."""
+        profile = self._profiles[resident.id]
+        displacers = self._displacers(resident.id, self._kept)
+        if not self._may_leave(profile, self._kept, bool(displacers)):
+            return None
+        in_r = self.roles.displaced.get(resident.id, ())
+        grounds = [self._grounds(resident, each) for each in dict.fromkeys((displacers, in_r))]
+        held = next((each for each in grounds if each.digest in self._refused), None)
+        if held is not None:
+            self.withheld[resident.id] = held
+            return None
+        self._kept.lose(profile, displacers)
+        return grounds[0]
 
     def remaining(self, id: str) -> Mapping[str, int]:
         """Competent capability of the resident ``id`` → its coverers once all that was chosen left."""
-        names, coverers = self.live.capabilities.names, self._kept.coverers
+        names, coverers = self.live.capabilities.names, list(self._kept.coverers)
+        for spared in self.spared:
+            for index in bits(self._profiles[spared].caps):
+                coverers[index] += 1
         return {names[index]: coverers[index] for index in bits(self._profiles[id].caps)}
 
     def arriving(self, query: RatedEntry) -> Newcomer:
@@ -178,6 +200,20 @@ class SafeRemovals:
                     found[resident.id] = grounds
                     kept.lose(profile, displacers)
         return found
+
+    @property
+    def size(self) -> int:
+        """The number of entries of R with the swaps and top-ups applied."""
+        return len(self._present)
+
+    def gain(self, newcomer: Newcomer) -> float:
+        """ΔD of the newcomer, with the swaps and top-ups chosen so far applied."""
+        return self._detection.gain(newcomer.profile)
+
+    def top_up(self, newcomer: Newcomer) -> None:
+        """Choose a top-up: the newcomer enters, and no one leaves.  Nothing else may rest on that."""
+        self._present.append(newcomer.profile)
+        self._weigh()
 
     def swap(self, newcomer: Newcomer, leaving: Collection[str]) -> None:
         """Choose a swap: the newcomer enters and the residents ``leaving`` leave, or none of it happens."""

@@ -5,6 +5,7 @@ intact.  The exception are entries whose source is gone: the person who confirms
 
 In a swap or a repack one query enters in the place of the entries that it frees.  A swap is for a query that waits at
 the ceiling.  A repack looks back at a query that was excluded once, and that could now do the work of several entries.
+A top-up lets such a query into a free slot, since it raises expected detection (option ``fill_to``).
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Verdict
+from bot.consolidator.verdict import Reason, Verdict
 from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted
 from bot.curator.prune import SafeRemovals, Suggestion
@@ -32,11 +34,15 @@ from bot.taxonomy.model import Taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapSuggestion:
-    """A swap or a repack: admit ``entering``, as its verdict is now, and remove ``evictions`` together."""
+    """A swap or a repack: admit ``entering``, as its verdict is now, and remove ``evictions`` together.
+
+    A top-up has no ``evictions``.  ``gain`` is ΔD of the exchange.
+    """
 
     entering: Entry
     evictions: tuple[Suggestion, ...]
     digest: str
+    gain: float
 
     @property
     def swap(self) -> Swap:
@@ -46,7 +52,7 @@ class SwapSuggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestions:
-    """The possible evictions, swaps and repacks at one time, most urgent first.
+    """The possible evictions, swaps, repacks and top-ups at one time, most urgent first.
 
     ``refused`` are the digests of refusals that hold a suggestion back; ``roles`` are the live ones of R.
     """
@@ -54,8 +60,14 @@ class Suggestions:
     roles: Roles
     swaps: tuple[SwapSuggestion, ...]
     repacks: tuple[SwapSuggestion, ...]
+    top_ups: tuple[SwapSuggestion, ...]
     evictions: tuple[Suggestion, ...]
     refused: frozenset[str]
+
+    @property
+    def exchanges(self) -> tuple[SwapSuggestion, ...]:
+        """All suggestions that admit something."""
+        return (*self.swaps, *self.repacks, *self.top_ups)
 
 
 def suggest(
@@ -68,13 +80,14 @@ def suggest(
     undone: Mapping[str, int] = MappingProxyType({}),
     archived: Mapping[str, Entry] = MappingProxyType({}),
 ) -> Suggestions:
-    """All evictions and swaps that could be suggested for R now, and the repacks by ``archived`` entries.
+    """All evictions and swaps that could be suggested for R now, and repacks and top-ups by ``archived`` entries.
 
     ``departed`` are entries whose source is gone, and how; ``undone`` those whose admission a person wants undone, with
     that person's comment.  These are suggested whatever would be lost, unless a person pinned them.
     ``open_suggestions`` are ids that are suggested already, of R, of the waitlist or archived; ``refused`` digests of
     refused grounds.  ``archived`` are queries that were excluded, as entries by id.  Prune's suggestions, swaps and
-    repacks are safe whether or not the departed entries go.
+    repacks are safe whether or not the departed entries go.  While R has no more entries than the option ``fill_to``
+    asks for, there are top-ups and no repacks.
     """
     residents, stale = known.residents(taxonomy)
     stale_ids = {item.id for item in stale}
@@ -113,11 +126,19 @@ def suggest(
         return digest not in refused
 
     swaps: dict[str, Freed] = {}
+    gains: dict[str, float] = {}
+    size = len(residents)
+
+    def take(found: Iterator[Exchange], into: dict[str, Freed]) -> None:
+        nonlocal size
+        for item in found:
+            into[item.query.id], gains[item.query.id] = item.freed, item.gain
+            size += 1 - len(item.freed)
+
     for is_open in (True, False):
         # A swap that is open stays, even if others came to the waitlist since.
         line = [query for query in newcomers.values() if (query.id in open_suggestions) is is_open]
-        chosen = choose_swaps(line, removals, excess, lambda admit, freed: may_enter(known.waiting[admit], freed))
-        swaps |= {query.id: freed for query, freed in chosen}
+        take(choose_swaps(line, removals, excess, lambda admit, freed: may_enter(known.waiting[admit], freed)), swaps)
     verdicts: dict[str, Verdict] = {}
 
     def may_repack(admit: str, freed: Freed) -> bool:
@@ -127,22 +148,39 @@ def suggest(
         (verdicts[admit],) = run_cycle([queued(archived[admit], taxonomy)], without, config)
         return verdicts[admit].decision.admits
 
-    most = config.limits.open_repacks
+    def is_refused(admit: str, freed: Freed) -> bool:
+        return not may_enter(archived[admit], freed)
+
+    filled = -1.0 if config.filled is None else config.filled
+    most = 0 if size <= filled else config.limits.open_repacks
     repacks: dict[str, Freed] = {}
     for is_open in (True, False):
         # What is open stays, even if others would save more by now.
         some = [query for query in looked_back if (query.id in open_suggestions) is is_open]
-        found = choose_repacks(
-            some, removals, most - len(repacks), may_repack, lambda admit, freed: not may_enter(archived[admit], freed)
-        )
-        repacks |= {query.id: freed for query, freed in found}
+        take(choose_repacks(some, removals, most - len(repacks), may_repack, is_refused), repacks)
+    top_ups: dict[str, Freed] = {}
+    entered = {query.id: query for query in (*newcomers.values(), *looked_back)}
+
+    def may_top_up(admit: str) -> bool:
+        if not may_enter(archived[admit], {}):
+            return False
+        freed_by = {**swaps, **repacks, **top_ups}
+        going = {id for freed in freed_by.values() for id in freed}
+        present = [item for item in residents if item.id not in going] + [entered[id] for id in freed_by]
+        (verdicts[admit],) = run_cycle([queued(archived[admit], taxonomy)], present, config)
+        return Reason.CLONE not in verdicts[admit].reasons
+
+    for is_open in (True, False):
+        some = [query for query in looked_back if (query.id in open_suggestions) is is_open and query.id not in repacks]
+        left = config.limits.open_top_ups - len(top_ups)
+        take(choose_top_ups(some, removals, left, lambda: size < filled, may_top_up), top_ups)
     entries = {entry.id: entry for entry in able}
     entries |= {id: as_entering(archived[id], verdicts[id]) for id in repacks}
-    freed_by = {**swaps, **repacks}
+    entries |= {id: _topping_up(as_entering(archived[id], verdicts[id])) for id in top_ups}
+    freed_by = {**swaps, **repacks, **top_ups}
     leaving = {*gone, *removals.chosen, *(id for freed in freed_by.values() for id in freed)}
-    left = [resident for resident in residents if resident.id not in leaving]
-    newcomers |= {query.id: query for query in looked_back}
-    coverers = derive_roles([*left, *(newcomers[id] for id in freed_by)], config).coverers
+    staying = tuple(resident for resident in residents if resident.id not in leaving)
+    coverers = derive_roles([*staying, *(entered[id] for id in freed_by)], config).coverers
 
     remaining: dict[str, dict[str, int]] = {id: {} for id in by_id}
     for name, ids in sorted(roles.coverers.items()):
@@ -157,12 +195,14 @@ def suggest(
             entering=entries[id],
             evictions=tuple(suggestion(each, grounds) for each, grounds in freed_by[id].items()),
             digest=_swap_digest(entries[id], freed_by[id]),
+            gain=gains[id],
         )
 
     return Suggestions(
         roles=roles,
         swaps=tuple(map(exchange, swaps)),
         repacks=tuple(map(exchange, repacks)),
+        top_ups=tuple(map(exchange, top_ups)),
         evictions=(
             *(suggestion(id, grounds) for id, grounds in gone.items() if grounds.digest not in refused),
             *(suggestion(id, grounds) for id, grounds in removals.chosen.items()),
@@ -171,14 +211,23 @@ def suggest(
     )
 
 
+TOP_UP: Final = "it raises expected detection"
+"""The reason that is recorded for admitting by a top-up what the verdict excludes."""
+
+
+def _topping_up(entry: Entry) -> Entry:
+    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"override": TOP_UP})})
+
+
 def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
     """Those of ``suggestions`` that are also among ``others``, which were made for another set."""
-    swaps = {item.digest for item in (*others.swaps, *others.repacks)}
+    exchanges = {item.digest for item in others.exchanges}
     ids = {item.id for item in others.evictions}
     return replace(
         suggestions,
-        swaps=tuple(item for item in suggestions.swaps if item.digest in swaps),
-        repacks=tuple(item for item in suggestions.repacks if item.digest in swaps),
+        swaps=tuple(item for item in suggestions.swaps if item.digest in exchanges),
+        repacks=tuple(item for item in suggestions.repacks if item.digest in exchanges),
+        top_ups=tuple(item for item in suggestions.top_ups if item.digest in exchanges),
         evictions=tuple(item for item in suggestions.evictions if item.id in ids),
     )
 
@@ -219,7 +268,7 @@ def _comparable(archived: Mapping[str, Entry], known: RegressionSet, taxonomy: T
 
 
 def confirm_swaps(swaps: Sequence[SwapSuggestion], known: RegressionSet, occasion: AuditStamp) -> Staging:
-    """The ``swaps`` and repacks of R as a person confirms them, in one change."""
+    """The ``swaps``, repacks and top-ups of R as a person confirms them, in one change."""
     admitted = tuple(
         item.entering.model_copy(
             update={"admitted": item.entering.admitted.model_copy(update={"at": occasion.at})},
@@ -261,7 +310,10 @@ def _swap_digest(admit: Entry, removed: Mapping[str, Grounds]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """Admit ``admit`` and remove ``remove`` together, as a swap or a repack; a person confirms it."""
+    """Admit ``admit`` and remove ``remove`` together, as a swap or a repack; a person confirms it.
+
+    A top-up removes none.
+    """
 
     admit: str
     remove: tuple[str, ...]
@@ -271,13 +323,49 @@ Freed = Mapping[str, Grounds]
 """Residents that a newcomer frees → the grounds on which they would leave."""
 
 
+class Exchange(NamedTuple):
+    """A ``query`` that would enter, what it frees, and ΔD of the exchange."""
+
+    query: RatedEntry
+    freed: Freed
+    gain: float
+
+
+def choose_top_ups(
+    archived: Sequence[RatedEntry],
+    removals: SafeRemovals,
+    most: int,
+    has_room: Callable[[], bool],
+    allowed: Callable[[str], bool] = lambda admit: True,
+) -> Iterator[Exchange]:
+    """At most ``most`` top-ups by ``archived`` queries that raise expected detection, as long as there is room.
+
+    The greatest ΔD comes first, then the lowest cost of the query's set-up, and the smallest id.  Each is derived with
+    the earlier ones applied.  ``allowed`` decides whether a top-up may be suggested.
+    """
+    newcomers = {query.id: removals.arriving(query) for query in archived}
+    for _ in range(most):
+        if not has_room():
+            return
+        gains = {id: removals.gain(newcomer) for id, newcomer in newcomers.items()}
+        newcomers = {id: newcomer for id, newcomer in newcomers.items() if gains[id] > 0}
+        for id in sorted(newcomers, key=lambda id: (-gains[id], newcomers[id].entry.setup_cost, id)):
+            newcomer = newcomers.pop(id)
+            if allowed(id):
+                break
+        else:
+            return
+        removals.top_up(newcomer)
+        yield Exchange(newcomer.entry, {}, gains[id])
+
+
 def choose_repacks(
     archived: Sequence[RatedEntry],
     removals: SafeRemovals,
     most: int,
     allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
     refused: Callable[[str, Freed], bool] = lambda admit, freed: False,
-) -> Iterator[tuple[RatedEntry, Freed]]:
+) -> Iterator[Exchange]:
     """At most ``most`` repacks by ``archived`` queries, each with what it frees; all are safe with the ``removals``.
 
     A query must free two entries.  The most entries come first, then the greatest ΔD of the exchange, the lowest cost
@@ -299,9 +387,10 @@ def choose_repacks(
                 break
         else:
             return
+        gain = removals.exchange(newcomer, freed)
         removals.swap(newcomer, freed)
         newcomers.remove(newcomer)
-        yield newcomer.entry, freed
+        yield Exchange(newcomer.entry, freed, gain)
 
 
 def choose_swaps(
@@ -309,7 +398,7 @@ def choose_swaps(
     removals: SafeRemovals,
     excess: int,
     allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
-) -> Iterator[tuple[RatedEntry, Freed]]:
+) -> Iterator[Exchange]:
     """The swaps for ``waiting`` queries, each with what it frees; all are safe with the ``removals``.
 
     The greatest ΔD of the exchange comes first, then the order of ``waiting``.  Each is derived with the earlier ones
@@ -326,5 +415,6 @@ def choose_swaps(
             return
         best = max(found, key=lambda id: removals.exchange(newcomers[id], found[id]))
         newcomer, freed = newcomers.pop(best), found[best]
+        gain = removals.exchange(newcomer, freed)
         removals.swap(newcomer, freed)
-        yield newcomer.entry, freed
+        yield Exchange(newcomer.entry, freed, gain)

@@ -375,6 +375,7 @@ FOLDERS: Final = (
     "incumbent/group/",
     "incumbent/swap/",
     "incumbent/repack/",
+    "incumbent/top-up/",
     "incumbent/admit/",
     "incumbent/quarantine/",
     "incumbent-candidates/",

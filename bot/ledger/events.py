@@ -198,14 +198,15 @@ class _OnSuggestion(_OnPullRequest):
 
     branch: Text
     suggestion: Text = Field(
-        description="kind: displaced, redundant, source-deleted, customer-left, undone, swap, repack, admission"
+        description="kind: displaced, redundant, source-deleted, customer-left, undone, swap, repack, top-up, admission"
     )
 
 
 class Suggested(_OnSuggestion):
     """The bot opened a pull request that suggests to evict ``entries`` (a swap or a repack admits ``admits``).
 
-    One of kind ``admission`` offers admissions: ``entries`` are added or changed.  A group has an event for each entry,
+    One of kind ``admission`` offers admissions: ``entries`` are added or changed.  A ``top-up`` admits the one in
+    ``entries``, which is ``admits`` as well.  A group has an event for each entry,
     whose ``branch`` is the one that the entry alone would have; so has an answer to it.
     """
 

@@ -292,7 +292,7 @@ class Refusal(LenientModel):
 
 
 class ArchivedQuery(QueryAtCommit):
-    """A query of an eval set that was excluded and that a repack would admit, or that people refused to admit so."""
+    """An excluded query of an eval set that a repack or a top-up would admit, or that people refused to admit so."""
 
     folder: Text = Field(description="folder of the agent whose eval set has it")
 
@@ -311,7 +311,8 @@ class SuggestionRecord(LedgerFile):
     archived: dict[EntryId, ArchivedQuery] = Field(
         default_factory=dict,
         exclude_if=lambda value: not value,
-        description="entry that a repack would admit: where its query is, so that not all eval sets are read again",
+        description="entry that a repack or a top-up would admit: where its query is, so that not all eval sets are "
+        "read again",
     )
 
 

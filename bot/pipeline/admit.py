@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bot.classifier.corrections import unheeded
 from bot.classifier.model import Backend, Classification, Identity, Progress
 from bot.classifier.usage import Usage
+from bot.config import Curation
 from bot.consolidator.verdict import Reason
 from bot.curator.admission import Answer, Provision, to_provision
 from bot.curator.entry import Admitted, Entry, StaleEntry
@@ -30,6 +31,9 @@ from bot.pipeline.review import (
 )
 from bot.pipeline.submission import Package
 from bot.rater.contextualizer import LiveSet, without_merit
+from bot.rater.profile import Profile
+from bot.rater.similarity import most_similar
+from bot.text.compare import normalise, rounded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,12 +260,15 @@ def archived_entries(
 
     Archived are undecided queries without merit against R and the waitlist.  Those on which a person has the last word
     are left out: queries that argue with the classifier, that it does not know the like of, or that contain personal
-    data.  So are those named in ``left_out``.
+    data.  So are those named in ``left_out``, those that rest on a doubted expectation or whose customer has no slot
+    left (gate 7), and clones of R, of the waitlist and of queries that have merit.
     """
     known, taxonomy, config = platform.regression_set, platform.taxonomy, platform.config
     live = LiveSet.knowing(taxonomy.by_id, known.present(taxonomy, identity)[0], config)
     admitted = Admitted(at=occasion.at, decision="EXCLUDE", route="direct", reasons=("REDUNDANT",))
+    most = rounded(config.limits.customer_share * config.ceiling)
     found: dict[str, Entry] = {}
+    others = list(live.members)
     for item in classified:
         submission = item.submission
         result = under_corrections(platform, submission.queries, item.result)
@@ -276,10 +283,25 @@ def archived_entries(
             if query is None or query.id in left_out:
                 continue
             scored = platform.rate(said, query, submission.customer)
-            if scored.attempt or scored.personal or not scored.familiar or not scored.scores:
-                continue
-            if without_merit(live.key(live.profile(scored))):
+            profile = live.profile(scored)
+            if not without_merit(live.key(profile)):
+                others.append(profile)
+            elif not (
+                scored.attempt
+                or scored.personal
+                or not scored.familiar
+                or not scored.scores
+                or not scored.doubted.isdisjoint(live.capabilities.named(profile.caps))
+                or known.held.get(submission.customer, 0) + 1 > most
+            ):
                 id = targets[query.id]
                 candidate = candidate_of(platform, submission, query, scored, id, occasion.commit)
                 found[id] = entry_of(candidate, admitted, taxonomy, identity)
-    return found
+    return {id: entry for id, entry in found.items() if not _is_clone(entry, others, config)}
+
+
+def _is_clone(entry: Entry, others: Sequence[Profile], config: Curation) -> bool:
+    if not others:
+        return False
+    _, likeness = most_similar(normalise(entry.turns), [other.text for other in others])
+    return rounded(likeness) >= rounded(config.knobs.clone_cutoff)

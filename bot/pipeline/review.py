@@ -515,7 +515,7 @@ def _swaps(
     # By object: a customer may name a query as an entry of the waitlist is called.
     new = {id(query) for query in waiting}
     swaps = choose_swaps(line, removals, len(present) - config.ceiling)
-    return tuple(Swap(admit=query.id, remove=tuple(freed)) for query, freed in swaps if id(query) in new)
+    return tuple(Swap(admit=each.query.id, remove=tuple(each.freed)) for each in swaps if id(each.query) in new)
 
 
 def _coverage(

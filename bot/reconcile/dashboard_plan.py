@@ -28,7 +28,7 @@ from bot.pipeline.review import Platform
 from bot.rater.pair_coverage import RuledOut
 from bot.reconcile.desired_suggestions import DesiredSuggestions
 from bot.reconcile.quarantine_plan import QuarantineStatus
-from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_group, is_offer, is_repack
+from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_group, is_offer, looks_back
 from bot.report.dashboard import (
     MARKER,
     TITLE,
@@ -174,7 +174,7 @@ def _suggested_in(proposal: Proposal) -> list[tuple[str, str, tuple[Task, ...]]]
     members = [(item.id, item.grounds.kind.value, item.grounds.digest) for item in proposal.members]
     if not members:
         id, kind, branch = proposal.entries[0], proposal.kind, proposal.branch
-        if is_offer(branch) or is_repack(branch):
+        if is_offer(branch) or looks_back(branch):
             return [(id, kind, ())]
         shown = grounds_in(branch)
         if proposal.admits is not None:

@@ -24,9 +24,9 @@ from bot.reconcile.reconciled_state import folder_of
 from bot.reconcile.suggestion_pull_requests import (
     Proposal,
     grouped,
-    is_repack,
     is_suggestion,
     kept_in,
+    looks_back,
     of_present,
     open_groups,
     proposals_of,
@@ -50,8 +50,8 @@ class SuggestionInputs:
     ``is_reviewed`` tells whether people commented on one or reviewed it.  ``keeps`` are what curators asked to keep,
     ``asked`` what they asked to suggest.  ``histories`` are what release runs showed of the entries of R.
     ``archived`` are the entries that excluded queries would have, by id: of all of them in a look through all eval
-    sets, else of those that the last look chose for repacks.  Of ``unread`` ones the eval set was not read, so that
-    nothing is known of them.
+    sets, else of those that the last look chose for repacks and top-ups.  Of ``unread`` ones the eval set was not read,
+    so that nothing is known of them.
     """
 
     github: PullRequestState
@@ -77,8 +77,8 @@ class DesiredSuggestions:
     """What people should be asked: ``proposals``, most urgent first, and the ``suggestions`` that they follow from.
 
     ``refusals`` are those that stand, ``forged`` those of the ledger that nobody gave; ``offers`` says what branches
-    that offer admissions hold, as long as that is to be remembered.  ``archived`` is what repacks would admit, or what
-    people refused to admit so.
+    that offer admissions hold, as long as that is to be remembered.  ``archived`` is what repacks and top-ups would
+    admit, or what people refused to admit so.
     """
 
     suggestions: Suggestions
@@ -116,7 +116,7 @@ def desired_suggestions(
         if item.branch in inputs.record.offers
         or item.entries
         # A query may be archived again that is not just now.
-        or is_repack(item.branch)
+        or looks_back(item.branch)
         or subject_of(item.branch) in subjects
     ]
     groups = open_groups(github)
@@ -141,7 +141,7 @@ def desired_suggestions(
     unread = {slug(id) for id in inputs.unread}
 
     def unjudged(refusals: Sequence[Refusal]) -> frozenset[str]:
-        about = [item for item in refusals if is_repack(item.branch) and subject_of(item.branch) in unread]
+        about = [item for item in refusals if looks_back(item.branch) and subject_of(item.branch) in unread]
         return frozenset().union(*map(refused_grounds, about))
 
     now, *after = suggested(known)
@@ -157,9 +157,9 @@ def desired_suggestions(
         real = [of_present(item, platform.regression_set.entries) for item in given]
         known = [*(item for item in known if item not in forged), *(item for item in real if item.entries)]
         now, *after = suggested(known)
-    # Those of repacks count whether or not this run read the eval set.
-    repacks = frozenset().union(*(refused_grounds(item) for item in known if is_repack(item.branch)))
-    now = replace(now, refused=now.refused | repacks)
+    # Those of excluded queries count whether or not this run read the eval set.
+    of_excluded = frozenset().union(*(refused_grounds(item) for item in known if looks_back(item.branch)))
+    now = replace(now, refused=now.refused | of_excluded)
     # Whether what is offered is merged before them or after them, they have to be safe.
     found = also_safe(now, after[0]) if after else now
     return DesiredSuggestions(
@@ -179,7 +179,7 @@ def desired_suggestions(
             ),
         ),
         offers=_offers(offer, known, inputs.record),
-        archived=_archived({item.entering.id for item in now.repacks}, known, inputs),
+        archived=_archived({item.entering.id for item in (*now.repacks, *now.top_ups)}, known, inputs),
         refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
         forged=tuple(forged),
     )
@@ -208,7 +208,7 @@ def withdrawn(closed: Sequence[PullRequest], asked: Sequence[Request]) -> frozen
 
 
 def folders_looked_back_on(record: SuggestionRecord) -> frozenset[str]:
-    """The folders of queries that open repacks would admit: they are read in each run."""
+    """The folders of queries that open repacks and top-ups would admit: they are read in each run."""
     refused = {subject_of(item.branch) for item in record.refusals}
     return frozenset(item.folder for id, item in record.archived.items() if slug(id) not in refused)
 
@@ -216,8 +216,8 @@ def folders_looked_back_on(record: SuggestionRecord) -> frozenset[str]:
 def _archived(
     chosen: Collection[str], refusals: Sequence[Refusal], inputs: SuggestionInputs
 ) -> dict[str, ArchivedQuery]:
-    """Where to look for the queries ``chosen`` for repacks, and for those that people may reopen one about."""
-    refused = {subject_of(item.branch) for item in refusals if is_repack(item.branch)}
+    """Where to look for the queries ``chosen`` to be admitted, and for those that people may reopen one about."""
+    refused = {subject_of(item.branch) for item in refusals if looks_back(item.branch)}
     found = dict(inputs.unread)
     for id, entry in inputs.archived.items():
         source = entry.source

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.curator import file_changes
-from bot.curator.entry import Tombstone
+from bot.curator.entry import Entry, Tombstone
 from bot.curator.losses import Losses, lost_since
 from bot.curator.store import entry_in, entry_path, tombstone_path
+from bot.curator.suggestions import TOP_UP as TOPPED_UP
 from bot.git import ChangedFile
 from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, ChangedByHand, LedgerEvent
@@ -22,6 +23,7 @@ from bot.reconcile.suggestion_pull_requests import (
     GROUP,
     REPACK,
     SWAP,
+    TOP_UP,
     is_about,
     is_group,
     is_suggestion,
@@ -100,7 +102,7 @@ def confirmed(
     merged_by: Callable[[int], tuple[str, str]],
     texts: Callable[[str], str],
 ) -> OfferStep | None:
-    """The step that completes the tombstones of evictions that were merged since, or ``None``.
+    """The step that records who confirmed what was merged since, in tombstones and topped-up entries, or ``None``.
 
     What a swap or a repack admitted was admitted when people merged it.  ``merged`` are pull requests of ours;
     ``merged_by`` says who merged one, and when; ``texts`` reads a file of the set.
@@ -117,6 +119,13 @@ def confirmed(
         text = file_changes.edit(texts(path), tombstone.model_copy(update={"evicted": evicted}))
         files.append(file_changes.FileChange(path, text))
         swapped[pull.branch or ""] = at
+    for entry in platform.regression_set.entries.values():
+        # A top-up leaves no tombstone.
+        pull = next((pull for pull in merged if _tops_up(pull.branch or "", entry)), None)
+        if pull is not None:
+            by, at = merged_by(pull.number)
+            now = entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"by": by, "at": at})})
+            files.append(file_changes.admit(now, texts(entry_path(entry.id))))
     if not files:
         return None
     for entry in platform.regression_set.entries.values():
@@ -126,6 +135,13 @@ def confirmed(
                 now = entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"at": at})})
                 files.append(file_changes.admit(now, texts(entry_path(entry.id))))
     return OfferStep(message="Say who confirmed evictions", file_changes=tuple(files))
+
+
+def _tops_up(branch: str, entry: Entry) -> bool:
+    """Whether ``branch`` suggested to admit ``entry``, of which nobody has recorded yet who confirmed it."""
+    admitted = entry.admitted
+    is_open = admitted.override == TOPPED_UP and admitted.by is None
+    return is_open and branch.startswith(TOP_UP) and is_about(branch, entry.id)
 
 
 def no_longer_true(

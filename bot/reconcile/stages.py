@@ -544,8 +544,8 @@ def _is_misnamed(pull: PullRequest, tip: RunState) -> bool:
 
 
 def _archived(tip: RunState, record: SuggestionRecord) -> dict[str, Entry]:
-    """The entries of excluded queries that a repack may admit: all of them in a look through all eval sets, else
-    those of ``record``.
+    """The entries of excluded queries that a repack or a top-up may admit: all of them in a look through all eval sets,
+    else those of ``record``.
     """
     inventory, rejected = tip.inventory, {item.decision.content for item in tip.rejections}
     known = {id: item for id, item in record.archived.items() if id not in tip.platform.regression_set.on_record}

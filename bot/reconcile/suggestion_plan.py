@@ -31,6 +31,7 @@ from bot.reconcile.suggestion_pull_requests import (
     is_group,
     is_offer,
     is_repack,
+    looks_back,
     with_dropped,
 )
 from bot.report.escaping import code
@@ -45,7 +46,7 @@ def plan_suggestions(
 ) -> tuple[list[tuple[int | None, Operation]], tuple[PlannedPullRequest, ...]]:
     """The writes that make our pull requests match ``wanted``, none where they do, and what becomes of each."""
     github, limits = inputs.github, platform.config.limits
-    limit = limits.open_evictions + len(wanted.suggestions.repacks)
+    limit = limits.open_evictions + len(wanted.suggestions.repacks) + len(wanted.suggestions.top_ups)
     asked = {item.entry for item in inputs.keeps}
     # Nothing is known of these: they stay as they are.
     left = {pull.branch or "" for pull in github.open if _is_unread(pull, inputs)}
@@ -106,8 +107,8 @@ def _events(
 
 
 def _is_unread(pull: PullRequest, inputs: SuggestionInputs) -> bool:
-    """Whether ``pull`` repacks a query whose eval set was not read."""
-    return is_repack(pull.branch) and any(is_about(pull.branch or "", id) for id in inputs.unread)
+    """Whether ``pull`` would admit an excluded query whose eval set was not read."""
+    return looks_back(pull.branch) and any(is_about(pull.branch or "", id) for id in inputs.unread)
 
 
 def _turn_down(pull: PullRequest, inputs: SuggestionInputs) -> list[Operation]:
@@ -123,6 +124,8 @@ def _why_closed(pull: PullRequest, platform: Platform, kept: Collection[str]) ->
         return "what it offers does not enter unchanged any more; the rest is in another one, or on the dashboard."
     if is_repack(pull.branch):
         return "the query that it admits has changed, or the set needs what it removes, or others save more."
+    if looks_back(pull.branch):
+        return "the query that it admits has changed, or others add more, or no slot is left for it."
     if is_group(pull.branch):
         return "nothing is left of it: people keep its entries, or their grounds do not hold any more."
     about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
@@ -319,6 +322,8 @@ def _kind_of(pull: PullRequest) -> str:
         return "swap"
     if is_repack(pull.branch):
         return "repack"
+    if looks_back(pull.branch):
+        return "top-up"
     if is_offer(pull.branch):
         return ADMISSION
     kind = pull.title.rpartition(": ")[2]

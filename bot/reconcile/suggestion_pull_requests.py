@@ -34,6 +34,7 @@ from bot.report.pull_request_bodies import (
     render_group,
     render_repack,
     render_swap,
+    render_top_up,
     with_members,
 )
 from bot.results.history import EntryHistory
@@ -42,6 +43,7 @@ EVICT = f"{OWN_BRANCHES}evict/"
 GROUP = GROUP_BRANCHES
 SWAP = f"{OWN_BRANCHES}swap/"
 REPACK = f"{OWN_BRANCHES}repack/"
+TOP_UP = f"{OWN_BRANCHES}top-up/"
 ADMIT = f"{OWN_BRANCHES}admit/"
 LABEL = "incumbent: suggestion"
 SAFE = "Every floor and every pin holds without it"
@@ -54,15 +56,16 @@ CHECKED_IN_PART = "The description says how much cover is left for each, and how
 """The same of a group."""
 
 _SLUG_LENGTH = 100
-_NAME = re.compile(rf"({EVICT}|{GROUP}|{SWAP}|{REPACK}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
+_NAME = re.compile(rf"({EVICT}|{GROUP}|{SWAP}|{REPACK}|{TOP_UP}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal(DesiredPullRequest):
     """A change of the set that people are asked to merge.
 
-    ``entries`` are those that it removes, ``admits`` the one that a swap or a repack lets in.  ``remaining`` maps what
-    they cover to the competent coverers that stay.  ``members`` are the suggestions of a group.
+    ``entries`` are those that it removes, ``admits`` the one that a swap or a repack lets in; in a top-up both are the
+    one that it lets in.  ``remaining`` maps what they cover to the competent coverers that stay.  ``members`` are the
+    suggestions of a group.
     """
 
     kind: str
@@ -102,6 +105,7 @@ def proposals_of(
     proposals = (
         *(_swap(item, moment) for item in suggestions.swaps),
         *(_repack(item, moment) for item in suggestions.repacks),
+        *(_top_up(item, moment) for item in suggestions.top_ups),
         *(
             _eviction(item.members[0], moment)
             if item.name is None
@@ -129,12 +133,19 @@ def is_about(branch: str, id: str) -> bool:
 
 def subject_of(branch: str) -> str:
     """The part of a branch's name that says what it is about: the :func:`slug` of an id."""
-    return branch.removeprefix(EVICT).removeprefix(SWAP).removeprefix(REPACK).rpartition("-")[0]
+    for folder in (EVICT, SWAP, REPACK, TOP_UP):
+        branch = branch.removeprefix(folder)
+    return branch.rpartition("-")[0]
 
 
 def is_repack(branch: str | None) -> bool:
     """Whether a branch of ours suggests a repack."""
     return branch is not None and branch.startswith(REPACK) and is_suggestion(branch)
+
+
+def looks_back(branch: str | None) -> bool:
+    """Whether a branch of ours would admit a query that was excluded, by a repack or a top-up."""
+    return branch is not None and branch.startswith((REPACK, TOP_UP)) and is_suggestion(branch)
 
 
 def is_suggestion(branch: str | None) -> bool:
@@ -242,8 +253,19 @@ def _repack(item: SwapSuggestion, moment: SuggestionContext) -> Proposal:
     )
 
 
+def _top_up(item: SwapSuggestion, moment: SuggestionContext) -> Proposal:
+    admit = item.swap.admit
+    return Proposal(
+        branch=branch_of(TOP_UP, admit, item.digest),
+        kind="top-up",
+        title=f"Top up: admit {admit}"[:250],
+        body=render_top_up(item, moment),
+        **_exchanged(item, moment, []) | {"entries": (admit,)},
+    )
+
+
 def _exchanged(item: SwapSuggestion, moment: SuggestionContext, planned: list[FileChange]) -> dict[str, Any]:
-    """What the pull requests of swaps and repacks have in common, with the changes that are ``planned`` besides."""
+    """What the pull requests of exchanges have in common, with the changes that are ``planned`` besides."""
     planned = [changes.admit(item.entering), *planned]
     for eviction in item.evictions:
         entry = moment.platform.regression_set.entries[eviction.id]

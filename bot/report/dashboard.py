@@ -226,7 +226,16 @@ LEVELS: Final[tuple[tuple[int | None, int | None], ...]] = (
 """Rows of each table, from everything to numbers: what describes the set is cut first, what asks people last."""
 
 Kind = Literal[
-    "admission", "displaced", "redundant", "source-deleted", "customer-left", "group", "swap", "repack", "undone"
+    "admission",
+    "displaced",
+    "redundant",
+    "source-deleted",
+    "customer-left",
+    "group",
+    "swap",
+    "repack",
+    "top-up",
+    "undone",
 ]
 """Why a pull request of ours is, or could be, open."""
 
@@ -239,6 +248,7 @@ _KINDS: Final[dict[Kind, str]] = {
     "group": "several, each in a commit of its own",
     "swap": "swap with an entry that waits",
     "repack": "an excluded query does its work",
+    "top-up": "an excluded query enters a free slot",
     "undone": "a curator took its admission back",
 }
 

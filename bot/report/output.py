@@ -117,10 +117,21 @@ class Repack(BaseModel):
     cost_freed: float = Field(description="cost of theirs")
 
 
+class TopUp(BaseModel):
+    """An excluded query that could enter a free slot, since it raises expected detection."""
+
+    admit: str = Field(description="the id that its entry would have")
+    gain: float = Field(description="how much it adds to expected detection, summed over what it tests")
+    cost_needed: float = Field(description="cost of its set-up")
+
+
 class RepackOutput(Output):
     """`incumbent repack --json`."""
 
     repacks: list[Repack] = Field(description="what saves most first; with ids: those that are carried out")
+    top_ups: list[TopUp] = Field(
+        description="what adds most first, with `fill_to`; with ids: those that are carried out"
+    )
     provisions: list[Checked[Provision]] = Field(
         description="with ids: what the admitted entries need and no entry in the set needs yet"
     )

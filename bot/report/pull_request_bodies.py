@@ -1,7 +1,7 @@
 """The bodies of the bot's pull requests that change the set.
 
-These are an eviction, a swap or a repack; several evictions at once; and admissions, where the default branch takes no
-commits of the bot's.
+These are an eviction, a swap, a repack or a top-up; several evictions at once; and admissions, where the default branch
+takes no commits of the bot's.
 
 The end of the description of several evictions lists the entries and their grounds for the bot itself: what people keep
 is known by it once the pull request is closed or merged.
@@ -58,19 +58,14 @@ class SuggestionContext:
     def leaving(self) -> frozenset[str]:
         """All entries that go once every suggestion was confirmed."""
         evicted = {item.id for item in self.suggestions.evictions}
-        return frozenset(evicted.union(item.id for swap in self.exchanges for item in swap.evictions))
-
-    @property
-    def exchanges(self) -> tuple[SwapSuggestion, ...]:
-        """All suggestions that admit something."""
-        return (*self.suggestions.swaps, *self.suggestions.repacks)
+        return frozenset(evicted.union(item.id for swap in self.suggestions.exchanges for item in swap.evictions))
 
     @cached_property
     def live(self) -> LiveSet:
         """R and what would enter, each with what is derived from it."""
         taxonomy, known = self.platform.taxonomy, self.platform.regression_set
         residents, _ = known.residents(taxonomy)
-        entering = [known.rated(swap.entering, taxonomy, known.identity)[0] for swap in self.exchanges]
+        entering = [known.rated(swap.entering, taxonomy, known.identity)[0] for swap in self.suggestions.exchanges]
         return LiveSet([*residents, *entering], (), self.platform.config)
 
     @cached_property
@@ -142,8 +137,17 @@ def render_repack(item: SwapSuggestion, moment: SuggestionContext) -> str:
     return _render_exchange(item, moment, what)
 
 
+def render_top_up(item: SwapSuggestion, moment: SuggestionContext) -> str:
+    """The description of the pull request that admits an excluded query to a free slot."""
+    config = moment.platform.config
+    why = f"{code(item.entering.id)} was excluded, since the set had what it brings."
+    room = f"Slots are free (`fill_to` asks for {figure(config.filled or 0)} of {config.ceiling} entries)"
+    what = f"{why} {room}, and it raises expected detection: the share of faults that the set shows."
+    return _render_exchange(item, moment, f"{what} Incumbent suggests a top-up: admit it. No entry goes.")
+
+
 def _render_exchange(item: SwapSuggestion, moment: SuggestionContext, what: str) -> str:
-    """The description of a swap or a repack, which begins with ``what``."""
+    """The description of a swap, a repack or a top-up, which begins with ``what``."""
     entering, known = item.entering, moment.platform.regression_set
     blocks = [
         what,
@@ -286,13 +290,14 @@ def _combinations(id: str, moment: SuggestionContext) -> str:
 
 
 def _how(ids: str, command: str | None, grounds: str) -> str:
+    back = f"comment `/incumbent restore {ids}` here, or run `incumbent restore ID`."
     return "\n".join(
         [
             "- **To confirm**, merge this pull request. Incumbent never does.",
             f"- **To refuse**, close it: it is not suggested again until the grounds change ({grounds}).",
             "- **To keep an entry for good**, write a reason at `pin:` in its file.",
             *([] if command is None else [f"- **By hand**: `{command}`."]),
-            f"- **To bring it back later**: comment `/incumbent restore {ids}` here, or run `incumbent restore ID`.",
+            *([f"- **To bring it back later**: {back}"] if ids else []),
         ]
     )
 

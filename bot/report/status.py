@@ -24,6 +24,7 @@ from bot.report.output import (
     Repack,
     RepackOutput,
     StatusOutput,
+    TopUp,
 )
 from bot.report.results import ResultsOutput
 from bot.report.tables import TableSection, folded
@@ -232,8 +233,21 @@ def repacks_overview(repacks: Iterable[SwapSuggestion], platform: Platform) -> l
     ]
 
 
+def top_ups_overview(top_ups: Iterable[SwapSuggestion], platform: Platform) -> list[TopUp]:
+    """``top_ups`` with what their set-ups cost."""
+    known = platform.regression_set
+    return [
+        TopUp(
+            admit=item.entering.id,
+            gain=item.gain,
+            cost_needed=known.cost_of(item.entering.turns, item.entering.setup),
+        )
+        for item in top_ups
+    ]
+
+
 def print_repacks(output: RepackOutput, out: Printer) -> None:
-    """Print a table of repacks."""
+    """Print a table of repacks, and one of top-ups if there are any."""
     rows = [
         (item.admit, ", ".join(item.remove), figure(item.cost_freed), figure(item.cost_needed))
         for item in output.repacks
@@ -241,7 +255,11 @@ def print_repacks(output: RepackOutput, out: Printer) -> None:
     title = f"Repacks ({len(rows)}): `incumbent repack ID`"
     out.table(title, ("admit", "remove", "cost freed", "cost needed"), rows, right=("cost freed", "cost needed"))
     if not rows:
-        out.line("no excluded query does the work of several entries, or of one at a lower cost")
+        out.line("no excluded query does the work of several entries")
+    if output.top_ups:
+        added = [(item.admit, f"{item.gain:.3f}", figure(item.cost_needed)) for item in output.top_ups]
+        header = ("admit", "adds", "cost needed")
+        out.table(f"Top-ups ({len(added)}): `incumbent repack ID`", header, added, right=header[1:])
 
 
 def _cost(loss: Loss) -> str:

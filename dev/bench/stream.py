@@ -216,7 +216,7 @@ def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None
     swaps: dict[str, frozenset[str]] = {}
     if swapping and len(outcome.residents) >= config.ceiling:
         found = choose_swaps(earning, removals, len(outcome.residents) - config.ceiling)
-        swaps = {query.id: frozenset(freed) for query, freed in found}
+        swaps = {each.query.id: frozenset(each.freed) for each in found}
     outcome.evictions += len(gone)
     outcome.swaps += len(swaps)
     gone |= {id for freed in swaps.values() for id in freed}
@@ -255,7 +255,7 @@ def look_back(outcome: Outcome, config: Curation, place: int) -> None:
         return verdict.decision.admits
 
     by_id = {query.id: query for query in archived}
-    for query, freed in list(choose_repacks(archived, removals, config.limits.open_repacks, has_merit)):
+    for query, freed, _ in list(choose_repacks(archived, removals, config.limits.open_repacks, has_merit)):
         outcome.residents = [entry for entry in outcome.residents if entry.id not in freed]
         outcome.residents.append(replace(query, admitted_at=moment(place, outcome.admissions)))
         outcome.evicted |= freed.keys()

@@ -137,6 +137,26 @@ def test_it_lists_what_could_be_done_and_does_what_is_named(
     assert json.loads(said(repackable, capsys, "--json"))["repacks"] == []
 
 
+def test_with_free_slots_to_fill_it_lists_top_ups_and_admits_what_is_named(
+    repackable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = repackable / "config/curation.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("\noptions:", "\noptions:\n  fill_to: 1.0"), encoding="utf-8")
+    output = json.loads(said(repackable, capsys, "--json"))
+    (found,) = output["top_ups"]
+    assert output["repacks"] == []
+    assert found["admit"].startswith(ALL)
+    assert found["gain"] > 0
+    assert "Top-ups (1)" in said(repackable, capsys)
+    before = files(repackable)
+    assert f"admitted: {found['admit']}\n" in said(repackable, capsys, found["admit"])
+    after = files(repackable)
+    assert after.keys() - before.keys() == {f"{found['admit']}.yaml"}
+    entry = yaml.safe_load(after[f"{found['admit']}.yaml"])
+    assert (entry["admitted"]["by"], entry["admitted"]["override"]) == ("curator", "it raises expected detection")
+
+
 def test_it_names_what_the_admitted_query_needs(repackable: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evals = repackable / EVALS
     evals.write_text(

@@ -46,6 +46,8 @@ def config_of(case: Case) -> Curation:
         fill_floor=options.fill_floor,
         close_call=options.close_call,
         recency=knobs.recency,
+        fill_to=options.fill_to,
+        ceiling=options.ceiling,
     ).under(options.uncombinable, knobs.trial, options.fill_from_any)
 
 

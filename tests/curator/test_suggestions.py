@@ -20,6 +20,7 @@ from bot.curator.suggestions import (
     also_safe,
     choose_repacks,
     choose_swaps,
+    choose_top_ups,
     confirm_swaps,
     evicted_on,
     suggest,
@@ -283,6 +284,60 @@ def test_an_archived_query_becomes_a_repack_on_the_verdict_of_then_until_it_is_r
     assert suggest(known, ABC, make_config(config, limits=limits_of(config, 0)), archived=archive).repacks == ()
 
 
+FILLED: dict[str, Any] = {"ceiling": 10, "fill_to": 0.5, "redundancy_floor": 1, "novelty": 2}
+
+
+def test_free_slots_are_topped_up_by_what_adds_most_until_it_is_refused() -> None:
+    known, config = make_set(*CHAMPIONS), make_config(**FILLED)
+    other = make_entry("ab", {"a": 0.8, "b": 0.8})
+    archive = {"abc": LOOKED_BACK, "ab": other, "nothing": make_entry("nothing", {"a": 0.4})}
+    found = suggest(known, ABC, config, archived=archive)
+    assert [item.swap.admit for item in found.top_ups] == ["abc", "ab"]
+    assert [item.gain > 0 for item in found.top_ups] == [True, True]
+    assert (found.swaps, found.repacks, found.top_ups[0].evictions) == ((), (), ())
+    first = found.top_ups[0]
+    held = suggest(known, ABC, config, refused={first.digest}, archived=archive)
+    assert [item.swap.admit for item in held.top_ups] == ["ab"]
+    assert held.refused == {first.digest}
+    still = suggest(known, ABC, config, open_suggestions={"ab"}, archived=archive)
+    assert [item.swap.admit for item in still.top_ups] == ["ab", "abc"]
+    for more in ({"fill_to": None}, {"fill_to": 0.3}, {"limits": {"open_top_ups": 0}}):
+        assert suggest(known, ABC, make_config(**FILLED | more), archived=archive).top_ups == ()
+    one = make_config(**FILLED | {"limits": {"open_top_ups": 1}})
+    assert [item.swap.admit for item in suggest(known, ABC, one, archived=archive).top_ups] == ["abc"]
+
+
+def test_a_top_up_says_why_it_enters_and_no_clone_does() -> None:
+    known, config = make_set(*CHAMPIONS), make_config(**FILLED)
+    alike = LOOKED_BACK.model_copy(update={"id": "alike", "scores": {"a": 0.6, "b": 0.6}})
+    found = suggest(known, ABC, config, archived={"abc": LOOKED_BACK, "alike": alike})
+    (top_up,) = found.top_ups
+    assert top_up.entering.admitted.override == "it raises expected detection"
+    clone = LOOKED_BACK.model_copy(update={"turns": CHAMPIONS[0].turns})
+    assert suggest(known, ABC, config, archived={"abc": clone}).top_ups == ()
+    stamp = AuditStamp(at="2026-11-21T10:00:00Z", commit=None, by="cora")
+    staging = confirm_swaps(found.top_ups, known, stamp)
+    assert [item.path for item in staging.file_changes] == ["regression_set/abc.yaml"]
+
+
+def test_a_set_that_is_being_filled_is_neither_repacked_nor_pruned_of_what_is_redundant() -> None:
+    known = make_set(*CHAMPIONS, *PAIRS, make_entry("spare", {"a": 0.6}))
+    archive = {"abc": LOOKED_BACK}
+
+    def kinds(fill_to: float | None) -> tuple[list[str], list[str], list[str]]:
+        config = make_config(**FILLED | {"fill_to": fill_to})
+        found = suggest(known, ABC, config, archived=archive)
+        some = (found.repacks, found.top_ups)
+        return [item.id for item in found.evictions], *([each.swap.admit for each in kind] for kind in some)
+
+    assert kinds(None) == (["spare"], ["abc"], [])
+    assert kinds(0.6) == (["spare"], ["abc"], [])
+    # Redundant ones stay from here on, and what a newcomer frees does not depend on that.
+    assert kinds(0.65) == ([], ["abc"], [])
+    assert kinds(0.7) == ([], [], [])
+    assert kinds(0.8) == ([], [], ["abc"])
+
+
 def limits_of(config: Any, repacks: int) -> Any:
     return config.limits.model_dump() | {"open_repacks": repacks}
 
@@ -342,7 +397,7 @@ def swaps(
     waiting: Sequence[RatedEntry], residents: Sequence[RatedEntry], excess: int = 0, **more: Any
 ) -> list[tuple[str, tuple[str, ...]]]:
     found = removals(residents, waiting, **more)
-    return [(query.id, tuple(gone)) for query, gone in choose_swaps(waiting, found, excess)]
+    return [(query.id, tuple(gone)) for query, gone, _ in choose_swaps(waiting, found, excess)]
 
 
 def test_the_swap_that_adds_most_comes_first_and_none_share_an_entry() -> None:
@@ -412,7 +467,7 @@ def repacks(
 ) -> list[tuple[str, tuple[str, ...]]]:
     found = removals(residents, archived, **more)
     chosen = choose_repacks(archived, found, most, lambda admit, freed: admit not in refused)
-    return [(query.id, tuple(gone)) for query, gone in chosen]
+    return [(query.id, tuple(gone)) for query, gone, _ in chosen]
 
 
 RATED_PAIRS = [
@@ -458,7 +513,7 @@ def test_what_people_refused_does_not_come_back_with_less_once_others_are_applie
     def made(refused: set[str]) -> list[str]:
         found = removals(known, archived)
         chosen = choose_repacks(archived, found, 9, refused=lambda admit, freed: set(freed) == refused)
-        return [query.id for query, _ in chosen]
+        return [query.id for query, _, _ in chosen]
 
     assert made(set()) == ["abd", "abc"]
     # Alone it frees all of these, whatever others would leave of them.
@@ -482,17 +537,29 @@ def test_the_first_repack_is_the_one_of_the_definition(case: Case) -> None:
     found = of(case, config_of(case), archived)
     items = [replace(item, id=query.id, admitted_at="~") for item, query in zip(case.queries, archived, strict=True)]
     expected = reference.repack(items, case.residents, case.open, case.knobs, case.options)
-    chosen = [(query.id, tuple(gone)) for query, gone in choose_repacks(archived, found, 1)]
+    chosen = [(query.id, tuple(gone)) for query, gone, _ in choose_repacks(archived, found, 1)]
     assert chosen == ([] if expected is None else [expected])
+
+
+@settings(max_examples=settings().max_examples * 2)
+@given(cases(most=8))
+def test_top_ups_are_those_of_the_definition(case: Case) -> None:
+    archived, config = [replace(query, displaces=()) for query in newcomers_of(case)], config_of(case)
+    items = [replace(item, id=query.id, admitted_at="~") for item, query in zip(case.queries, archived, strict=True)]
+    found = of(case, config, archived)
+    filled = -1.0 if config.filled is None else config.filled
+    chosen = choose_top_ups([*reversed(archived)], found, 3, lambda: found.size < filled)
+    expected = reference.top_ups(items, case.residents, 3, case.knobs, case.options)
+    assert [item.query.id for item in chosen] == expected
 
 
 @given(cases(most=8))
 def test_each_repack_is_the_best_of_what_is_left_in_any_order_of_the_archive(case: Case) -> None:
     archived, config = newcomers_of(case), config_of(case)
     most = len(archived)
-    chosen = [(query.id, [*gone]) for query, gone in choose_repacks(archived, of(case, config, archived), most)]
+    chosen = [(query.id, [*gone]) for query, gone, _ in choose_repacks(archived, of(case, config, archived), most)]
     again = choose_repacks([*reversed(archived)], of(case, config, archived), most)
-    assert [(query.id, [*gone]) for query, gone in again] == chosen
+    assert [(query.id, [*gone]) for query, gone, _ in again] == chosen
     left = of(case, config, archived)
     newcomers = {query.id: left.arriving(query) for query in archived}
     for step in [*chosen, None]:
@@ -513,8 +580,8 @@ def test_any_part_of_evictions_swaps_and_repacks_in_any_order_loses_nothing(case
     newcomers = {query.id: query for query in newcomers_of(case)}
     found = of(case, config, [*newcomers.values()], residents)
     waiting, archived = [*newcomers.values()][::2], [*newcomers.values()][1::2]
-    swapped = {query.id: gone for query, gone in choose_swaps(waiting, found, 0)}
-    swapped |= {query.id: gone for query, gone in choose_repacks(archived, found, 3)}
+    swapped = {query.id: gone for query, gone, _ in choose_swaps(waiting, found, 0)}
+    swapped |= {query.id: gone for query, gone, _ in choose_repacks(archived, found, 3)}
     steps = [(None, {id: grounds}) for id, grounds in found.chosen.items()] + [*swapped.items()]
     grounds = {id: each for _, gone in steps for id, each in gone.items()}
     assert len(grounds) == sum(len(gone) for _, gone in steps)

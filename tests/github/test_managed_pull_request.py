@@ -32,7 +32,7 @@ from bot.ledger.model import BRANCH
 from bot.mcp_server.writing import BRANCHES as CHAT
 from bot.reconcile.candidate_plan import PREFIX as CANDIDATES
 from bot.reconcile.quarantine_plan import QUARANTINE
-from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, TOP_UP
 from bot.report.pull_request_bodies import closing
 
 BASE, TIP, OTHER = "b" * 40, "c" * 40, "d" * 40
@@ -194,7 +194,7 @@ def test_what_git_cannot_hold_beside_ours(name: str, found: bool) -> None:
 
 
 def test_all_of_ours_are_known() -> None:
-    assert set(FOLDERS) == {EVICT, GROUP, SWAP, REPACK, ADMIT, QUARANTINE, CANDIDATES, CALIBRATION, CHAT}
+    assert set(FOLDERS) == {EVICT, GROUP, SWAP, REPACK, TOP_UP, ADMIT, QUARANTINE, CANDIDATES, CALIBRATION, CHAT}
     assert all(name.startswith(BEGINNING) for name in (*FOLDERS, BRANCH))
 
 

@@ -527,10 +527,11 @@ def prune(
     options: Options,
     first: Sequence[str] = (),
     losses: Mapping[str, float] | None = None,
+    filled: bool = True,
 ) -> list[Grounds]:
     """S, in the order in which its members join, each with its grounds; those of ``first`` are tried before others.
 
-    ``losses`` are the ΔD of each, if they are not those in ``residents``.
+    ``losses`` are the ΔD of each, if they are not those in ``residents``.  Unless ``filled``, ``fill_to`` is ignored.
     """
     entries = in_admission_order(residents)
     roles = roles_of(entries, knobs)
@@ -547,6 +548,7 @@ def prune(
         shown, noticed = class_by_results(r, options), not r.results.noticed_nothing
         return (before, r.id not in open, not displaced, shown, noticed, losses[r.id], total, place)
 
+    least = math.ceil(rounded((options.fill_to or 0.0) * options.ceiling))
     chosen: list[Grounds] = []
     for place in sorted(range(len(entries)), key=order):
         r = entries[place]
@@ -555,6 +557,9 @@ def prune(
         rest = [other for other in entries if other.id not in gone]
         why[r.id] = grounds(r, [other for other in entries if other.id not in already], knobs, options)
         if r.id in roles or {why[r.id], grounds(r, entries, knobs, options)} & set(refused_grounds):
+            continue
+        is_enough = filled and options.fill_to is not None and len(entries) - len(chosen) <= least
+        if is_enough and why[r.id].kind == "redundant":
             continue
         if any(taken.kind == "displaced" and gone >= set(taken.yields_to) for taken in chosen):
             continue
@@ -578,10 +583,31 @@ def repack(
     return min(found)[-2:] if found else None
 
 
+def top_ups(
+    archived: Collection[Item], residents: Collection[Item], most: int, knobs: Knobs, options: Options
+) -> list[str]:
+    """The top-ups: while too few are in R, the greatest ΔD above 0, then the lowest cost, then the smallest id."""
+    entries, found = list(residents), list[str]()
+    while options.fill_to is not None and len(entries) < rounded(options.fill_to * options.ceiling):
+        left = [a for a in archived if a.id not in found]
+        gains = {a.id: exchange([a], [], entries, knobs, options) for a in left}
+        ranked = sorted((-gains[a.id], a.setup_cost, a.id) for a in left if gains[a.id] > 0)
+        if not ranked or len(found) == most:
+            break
+        found.append(ranked[0][2])
+        entries += [a for a in archived if a.id == found[-1]]
+    return found
+
+
 def freed(q: Item, residents: Collection[Item], open: Collection[str], knobs: Knobs, options: Options) -> list[str]:
-    """prune(R ∪ {q}) \\ prune(R), q the last to be admitted; what prune(R) suggests is suggested already."""
-    already = [suggestion.id for suggestion in prune(residents, open, (), knobs, options)]
+    """prune(R ∪ {q}) \\ prune(R), q the last to be admitted; what prune(R) suggests is suggested already.
+
+    ``fill_to`` is ignored.
+    """
+    suggested = {suggestion.id for suggestion in prune(residents, open, (), knobs, options)}
+    all_of_it = prune(residents, {*open, *suggested}, (), knobs, options, filled=False)
+    already = [suggestion.id for suggestion in all_of_it]
     losses = taken_away(residents, knobs, options) | {q.id: exchange([q], [], residents, knobs, options)}
-    with_q = [suggestion.id for suggestion in prune([*residents, q], open, (), knobs, options, already, losses)]
+    with_q = [suggestion.id for suggestion in prune([*residents, q], open, (), knobs, options, already, losses, False)]
     assert with_q[: len(already)] == already
     return [] if q.id in with_q else [id for id in with_q if id not in already]

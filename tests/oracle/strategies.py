@@ -178,6 +178,8 @@ def options(source: Source, capabilities: Sequence[str]) -> Options:
         close_call=source.pick((0.4, 0.2, 0.35, 0.0)),
         uncombinable=frozenset(c for c in capabilities if source.chance(15)),
         fill_from_any=frozenset(c for c in capabilities if source.chance(15)),
+        fill_to=source.pick((None, None, 0.5, 0.75)),
+        ceiling=source.pick((150, 4, 7, 12)),
     )
 
 

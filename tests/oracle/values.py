@@ -57,6 +57,8 @@ class Options:
     fill_from_any: frozenset[str] = frozenset()
     flakiness: float = 0.3
     trusted: int = 3
+    fill_to: float | None = None
+    ceiling: int = 150
 
 
 @dataclass(frozen=True)

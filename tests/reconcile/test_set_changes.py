@@ -11,8 +11,9 @@ import yaml
 from pydantic import JsonValue
 
 from bot.curator import file_changes as changes
-from bot.curator.entry import Evicted, Tombstone
+from bot.curator.entry import Admitted, Evicted, Tombstone
 from bot.curator.store import entry_path, tombstone_path
+from bot.curator.suggestions import TOP_UP as TOPPED_UP
 from bot.git import ChangedFile
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.event_files import parsed
@@ -20,7 +21,7 @@ from bot.ledger.events import SET_EVENTS, Answered, ChangedByHand
 from bot.ledger.model import BRANCH
 from bot.reconcile.quarantine_plan import QUARANTINE
 from bot.reconcile.set_changes import CommitLookup, changed_by_hand, changed_entries, confirmed, no_longer_true
-from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, branch_of
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, TOP_UP, branch_of
 from tests.factories import make_entry
 from tests.github.scenes import make_platform
 from tests.reconcile.hub import MAIN, Hub
@@ -185,6 +186,22 @@ def test_what_a_swap_admitted_has_the_time_of_the_merge_unless_it_was_restored(
     texts |= {path: text or "" for path, text in step.commit.files}
     assert yaml.safe_load(texts["regression_set/new.yaml"])["admitted"]["at"] == at
     assert yaml.safe_load(texts["regression_set/new-too.yaml"])["admitted"]["at"] == "2026-01-01T00:00:00Z"
+
+
+def test_the_merge_of_a_top_up_says_once_who_let_the_entry_in() -> None:
+    excluded = Admitted(at="2026-01-01T00:00:00Z", decision="EXCLUDE", route="direct", override=TOPPED_UP)
+    entries = [make_entry("new", {"a": 0.9}, admitted=excluded), make_entry("new-too", {"a": 0.9}, admitted=excluded)]
+    texts = {entry_path(item.id): changes.render(item) for item in entries}
+    platform = with_set(make_platform(), *entries)
+    pulls = [make_pull(6, branch=branch_of(TOP_UP, "new", OTHER))]
+    step = confirmed(platform, pulls, merged_by, texts.__getitem__)
+    assert step is not None
+    ((path, text),) = step.commit.files
+    assert path == "regression_set/new.yaml"
+    admitted = yaml.safe_load(text or "")["admitted"]
+    assert (admitted["by"], admitted["at"]) == ("person-6", WHEN)
+    known = entries[0].model_copy(update={"admitted": Admitted.model_validate(admitted)})
+    assert confirmed(with_set(make_platform(), known), pulls, merged_by, texts.__getitem__) is None
 
 
 def test_its_own_eviction_comes_before_a_swap() -> None:

@@ -10,7 +10,7 @@ import pytest
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, LedgerEvent, Reopened, Suggested
 from bot.reconcile.suggestion_plan import answered, remembered, reopened, suggested
-from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, REPACK, SWAP, Proposal, branch_of
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, REPACK, SWAP, TOP_UP, Proposal, branch_of
 from bot.report.pull_request_bodies import closing
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull
@@ -110,6 +110,7 @@ def test_who_closed_it_is_looked_up_once() -> None:
         (ours(title="no: kind"), "unknown", ("spare",)),
         (ours(branch=branch_of(SWAP, "best", "0" * 16)), "swap", ("best",)),
         (ours(branch=branch_of(REPACK, "best", "0" * 16)), "repack", ("best",)),
+        (ours(branch=branch_of(TOP_UP, "best", "0" * 16)), "top-up", ("best",)),
         (ours(branch=branch_of(EVICT, "other", "0" * 16)), "redundant", ()),
     ],
 )

@@ -399,6 +399,17 @@ def test_a_repack_is_remembered_by_where_its_query_is_and_closed_without_it() ->
     assert known_in(world).archived == {}
 
 
+def test_a_top_up_is_remembered_likewise() -> None:
+    best = [make_entry(f"best-{name}", {name: 0.95}) for name in "ab"]
+    source = Source(customer="c", agent="a", eval_set="eval_sets/c/a/evals.yaml", item="q1", commit=commit(3))
+    entry = make_entry("ab", {"a": 0.8, "b": 0.8}, source=source)
+    world = Suggesting(platform=make_platform(*best, ceiling=10, fill_to=0.5), archived={"ab": entry})
+    world.opened(world.proposals["ab"], 5)
+    assert folders_looked_back_on(known_in(world)) == {"eval_sets/c/a"}
+    world.archived = {}
+    assert "no slot is left for it" in closing_of(world)
+
+
 def test_a_refused_repack_holds_whatever_is_archived_and_its_eval_set_is_not_read() -> None:
     world = refused(repacking())
     record = known_in(world)

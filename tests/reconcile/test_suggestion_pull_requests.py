@@ -27,6 +27,7 @@ from bot.reconcile.suggestion_pull_requests import (
     is_offer,
     is_repack,
     is_suggestion,
+    looks_back,
     proposals_of,
     slug,
 )
@@ -127,6 +128,21 @@ def test_a_repack_lets_in_an_excluded_query_in_the_place_of_what_it_frees(
     }
     assert work in repack.body
     assert gain in repack.body
+
+
+def test_a_top_up_lets_in_an_excluded_query_and_evicts_none() -> None:
+    best = [make_entry(f"best-{name}", {name: 0.95}) for name in "ab"]
+    platform = make_platform(*best, novelty=2, ceiling=10, fill_to=0.5)
+    archived = make_entry("ab", {"a": 0.8, "b": 0.8})
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config, archived={"ab": archived})
+    (top_up,) = proposals_of(found, platform)
+    assert (top_up.title, top_up.kind, top_up.entries, top_up.admits) == ("Top up: admit ab", "top-up", ("ab",), "ab")
+    assert top_up.branch.startswith("incumbent/top-up/ab-")
+    assert (looks_back(top_up.branch), is_repack(top_up.branch), is_about(top_up.branch, "ab")) == (True, False, True)
+    assert [(path, text is not None) for path, text in top_up.files] == [("regression_set/ab.yaml", True)]
+    assert "Slots are free (`fill_to` asks for 5 of 10 entries), and it raises expected detection" in top_up.body
+    assert "No entry goes." in top_up.body
+    assert "bring it back" not in top_up.body
 
 
 @pytest.mark.parametrize(("id", "expected"), [("x", "x"), ("v1..2", "v1.2"), ("a...b", "a.b"), ("x" * 150, "x" * 100)])
