@@ -215,9 +215,10 @@ def accept_command(
 ) -> None:
     """Accept the swap that admits the waiting entry ID in the place of the entries that it frees.
 
-    With --suggested the command accepts all suggested swaps at once. Whichever of them are accepted, the set keeps
-    every floor, every pin and, unless `novelty` is `signature`, every combination. Evicted entries leave tombstones.
-    Look at --dry-run first. `incumbent admit EVAL_SET_DIR --accept all` accepts queries that need review, and
+    With --suggested the command accepts all suggested swaps at once. A swap that rests on others is derived again
+    unless these are accepted too. Whichever of them are accepted, the set keeps every floor, every pin and, unless
+    `novelty` is `signature`, every combination. Evicted entries leave tombstones. Look at --dry-run first.
+    `incumbent admit EVAL_SET_DIR --accept all` accepts queries that need review, and
     `incumbent evict --suggested` evictions.
 
     \b
@@ -249,6 +250,10 @@ def accept_command(
     refused = refused_in(repo) if suggested else LocalRefusals()
     found = refused.suggestions(platform)
     swaps = [item for item in found.swaps if id in (None, item.entering.id) and is_of(customer, item.entering)]
+    chosen = {item.entering.id for item in swaps}
+    if not chosen.issuperset(id for item in swaps for id in item.rests_on):
+        # Those on which they rest are not confirmed.
+        swaps = list(refused.suggestions(platform, chosen).swaps)
     if id is not None and not swaps:
         message = "no swap is suggested for it: it frees no entry, or a slot is free"
         raise InputError([Problem(id, None, message, "see `incumbent prune`, and `incumbent admit --waiting`")])
@@ -328,7 +333,12 @@ def repack_command(
         possible = tuple(item.entering.id for item in (*repacks, *top_ups))
         one_of(id, possible, "repack or top-up", "see `incumbent repack`")
     if ids:
-        repacks, top_ups = (tuple(item for item in some if item.entering.id in ids) for some in (repacks, top_ups))
+        # Without the others, on which these may rest.
+        named = suggest(platform.regression_set, platform.taxonomy, config, archived=archived, within=ids)
+        repacks, top_ups = named.repacks, named.top_ups
+        for id in ids:
+            possible = tuple(item.entering.id for item in (*repacks, *top_ups))
+            one_of(id, possible, "repack or top-up without others", "name those on which it rests as well")
     wanted = (*repacks, *top_ups) if ids else ()
     staging = confirm_swaps([_accepted(item, now) for item in wanted], platform.regression_set, now)
     provisions = provisions_of(staging, platform)

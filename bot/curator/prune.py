@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -21,6 +21,9 @@ from bot.rater.contextualizer import LiveSet, outranks
 from bot.rater.expected_detection import ExpectedDetection
 from bot.rater.model import RatedEntry
 from bot.rater.profile import Profile, bits
+
+_LAST = "~~"
+"""Later than any time stamp, and than those of a cycle's admissions."""
 
 _Order: TypeAlias = tuple[bool, bool, int, bool, float, float, int, str]
 """The place of a candidate in prune's order; the smallest is tried first."""
@@ -53,7 +56,7 @@ class SafeRemovals:
 
     ``roles`` and ``live`` are those of R.  ``chosen`` maps each resident that may leave by itself to the grounds,
     ``withheld`` those that could, had people not refused these grounds.  ``spared`` are those that only the option
-    ``fill_to`` keeps.
+    ``fill_to`` keeps.  ``size`` is |R|.
     """
 
     def __init__(
@@ -63,7 +66,7 @@ class SafeRemovals:
         taxonomy_major: int,
         open_suggestions: Collection[str] = (),
         stale: Collection[str] = (),
-        names: Iterable[str] = (),
+        names: Collection[str] = (),
     ) -> None:
         """Nothing is chosen yet.
 
@@ -76,9 +79,13 @@ class SafeRemovals:
         self.chosen: dict[str, Grounds] = {}
         self.spared: set[str] = set()
         self.withheld: dict[str, Grounds] = {}
-        self._size, self._filled = len(residents), None if config.filled is None else ceil(config.filled)
+        self.size, self._filled = len(residents), None if config.filled is None else ceil(config.filled)
         self._refused: Collection[str] = ()
+        self._residents, self._config, self._names = residents, config, names
         self._major = taxonomy_major
+        self._stale = stale
+        # Newcomers that entered by exchanges.
+        self._arrivals = 0
         self._open = open_suggestions
         self._profiles = {member.id: member for member in self.live.members}
         self._kept = _Kept(self.live)
@@ -88,10 +95,10 @@ class SafeRemovals:
             if champion is not None and champion.caps >> index & 1:
                 self._titles[champion.id] += 1 << index
         self._flakiness = config.options.flakiness
-        # R with the swaps applied.
-        self._present = list(self.live.members)
         self._movable = [resident for resident in residents if resident.pin is None and resident.id not in stale]
-        self._weigh()
+        self._detection = ExpectedDetection(self.live.members, self.live.capabilities, self._flakiness)
+        self._losses = {item.id: self._detection.loss(self._profiles[item.id]) for item in self._movable}
+        self._movable.sort(key=lambda item: self._order(item, self._profiles[item.id], self._losses[item.id]))
         # Residents that one newcomer may free, and what keeps each.
         self._nearly_free: list[tuple[str, Obstacles]] | None = None
 
@@ -109,7 +116,7 @@ class SafeRemovals:
         later: list[RatedEntry] = []
         for resident in self._movable:
             is_redundant = not self._displacers(resident.id, self._kept)
-            if is_redundant and self._filled is not None and self._size - len(self.chosen) <= self._filled:
+            if is_redundant and self._filled is not None and self.size - len(self.chosen) <= self._filled:
                 later.append(resident)
             elif (grounds := self._join(resident)) is not None:
                 self.chosen[resident.id] = grounds
@@ -201,41 +208,31 @@ class SafeRemovals:
                     kept.lose(profile, displacers)
         return found
 
-    @property
-    def size(self) -> int:
-        """The number of entries of R with the swaps and top-ups applied."""
-        return len(self._present)
-
     def gain(self, newcomer: Newcomer) -> float:
-        """ΔD of the newcomer, with the swaps and top-ups chosen so far applied."""
+        """ΔD of the newcomer."""
         return self._detection.gain(newcomer.profile)
 
-    def top_up(self, newcomer: Newcomer) -> None:
-        """Choose a top-up: the newcomer enters, and no one leaves.  Nothing else may rest on that."""
-        self._present.append(newcomer.profile)
-        self._weigh()
-
-    def swap(self, newcomer: Newcomer, leaving: Collection[str]) -> None:
-        """Choose a swap: the newcomer enters and the residents ``leaving`` leave, or none of it happens."""
-        self._nearly_free = None
-        gone = [self._profiles[id] for id in leaving]
-        for profile in gone:
-            displaced = profile.id in newcomer.displaces
-            self._kept.lose(profile, () if displaced else self._displacers(profile.id, self._kept))
-        self._kept.make_good(newcomer, gone)
-        self._present = [member for member in self._present if member.id not in leaving] + [newcomer.profile]
-        self._movable = [resident for resident in self._movable if resident.id not in leaving]
-        self._weigh()
-
     def exchange(self, newcomer: Newcomer, leaving: Iterable[str]) -> float:
-        """ΔD of a swap of the newcomer for the residents ``leaving``, with the swaps chosen so far applied."""
+        """ΔD of an exchange of the newcomer for the residents ``leaving``."""
         return self._detection.exchange([newcomer.profile], [self._profiles[id] for id in leaving])
 
-    def _weigh(self) -> None:
-        """Put the residents that may leave in order, by what R with the swaps applied would lose with each."""
-        self._detection = ExpectedDetection(self._present, self.live.capabilities, self._flakiness)
-        self._losses = {item.id: self._detection.loss(self._profiles[item.id]) for item in self._movable}
-        self._movable.sort(key=lambda item: self._order(item, self._profiles[item.id], self._losses[item.id]))
+    def scores(self, id: str) -> Mapping[str, float]:
+        """The scores of the resident ``id``."""
+        return next(resident.scores for resident in self._residents if resident.id == id)
+
+    def after(self, newcomer: Newcomer, leaving: Collection[str]) -> SafeRemovals:
+        """What may leave once the newcomer has entered, to stay, and the residents ``leaving`` have left.
+
+        What is chosen now counts as open then: what people see is not taken back.
+        """
+        arrived = replace(newcomer.entry, admitted_at=f"{_LAST}{self._arrivals:06d}")
+        taken = {*self._open, *(self.chosen if self._arrivals == 0 else ())}
+        stale = {*self._stale, arrived.id}
+        left = [resident for resident in self._residents if resident.id not in leaving]
+        found = SafeRemovals([*left, arrived], self._config, self._major, taken, stale, self._names)
+        found._arrivals = self._arrivals + 1
+        found.choose(self._refused)
+        return found
 
     def _may_free_any(self, newcomer: Newcomer) -> bool:
         """Whether the newcomer by itself removes all obstacles of a resident; a quick test, since most remove none."""
@@ -274,7 +271,7 @@ class SafeRemovals:
         Sole competent coverers of a capability come after all others.  Of each kind the smallest ΔD comes first.
         """
         kept = self._kept.with_newcomer(newcomer)
-        present = [*self._present, newcomer.profile]
+        present = [*self.live.members, newcomer.profile]
         detection = ExpectedDetection(present, self.live.capabilities, self._flakiness)
         found = []
         for resident in self._movable:
@@ -320,9 +317,8 @@ class SafeRemovals:
 class _Kept:
     """What R keeps whichever of the residents ``leaving`` leave.
 
-    ``coverers`` are the competent coverers of each capability.  One that leaves by itself takes its own along.  A swap
-    takes what its newcomer does not bring: as both happen or none, one of the two is always there.  Champions need no
-    check: one leaves only in a swap with a better one, and none of its inferiors becomes champion.
+    ``coverers`` are the competent coverers of each capability: one that leaves takes its own along.  Champions need no
+    check: one leaves only for a newcomer that is better, and none of its inferiors becomes champion.
     """
 
     def __init__(self, live: LiveSet) -> None:
@@ -371,23 +367,6 @@ class _Kept:
         self._carriers.subtract(self._capabilities.carried(profile))
         for index in bits(profile.caps):
             self.coverers[index] -= 1
-
-    def make_good(self, newcomer: Newcomer, gone: Sequence[Profile]) -> None:
-        """Let ``newcomer`` be present exactly when those of ``gone``, which leave, are not.
-
-        So it replaces one coverer of each capability, one carrier of each combination and one displacer of each entry
-        that they have.
-        """
-        for index in bits(newcomer.profile.caps):
-            self.coverers[index] += any(each.caps >> index & 1 for each in gone)
-        carried = self._capabilities.carried
-        self._carriers.update(carried(newcomer.profile).intersection(frozenset().union(*map(carried, gone))))
-        left = {each.id for each in gone}
-        self._because = {
-            id: displacers
-            for id, displacers in self._because.items()
-            if id not in newcomer.displaces or left.isdisjoint(displacers)
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """What people are asked to confirm: evictions, repacks and, at the ceiling, swaps (semantics, section 7; pure).
 
 Any subset of the suggestions made at one time, confirmed in any order, leaves every floor and every person's pin
-intact.  The exception are entries whose source is gone: the person who confirms weighs what is lost.
+intact, if an exchange follows those on which it rests (:mod:`bot.curator.exchanges`).  The exception are entries whose
+source is gone: the person who confirms weighs what is lost.
 
 In a swap or a repack one query enters in the place of the entries that it frees.  A swap is for a query that waits at
 the ceiling.  A repack looks back at a query that was excluded once, and that could now do the work of several entries.
@@ -12,10 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -24,6 +25,7 @@ from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Verdict
 from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted
+from bot.curator.exchanges import Exchange, Exchanges, Freed
 from bot.curator.prune import SafeRemovals, Suggestion
 from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles
 from bot.curator.staging import AuditStamp, Staging, as_entering, queued
@@ -36,18 +38,19 @@ from bot.taxonomy.model import Taxonomy
 class SwapSuggestion:
     """A swap or a repack: admit ``entering``, as its verdict is now, and remove ``evictions`` together.
 
-    A top-up has no ``evictions``.  ``gain`` is ΔD of the exchange.
+    A top-up has no ``evictions``.  ``gain`` is ΔD of the exchange.  It rests on the exchanges that admit ``rests_on``.
     """
 
     entering: Entry
     evictions: tuple[Suggestion, ...]
     digest: str
     gain: float
+    rests_on: tuple[str, ...] = ()
 
     @property
     def swap(self) -> Swap:
         """The swap by ids."""
-        return Swap(admit=self.entering.id, remove=tuple(item.id for item in self.evictions))
+        return Swap(admit=self.entering.id, remove=tuple(item.id for item in self.evictions), rests_on=self.rests_on)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,7 @@ def suggest(
     refused: Collection[str] = (),
     undone: Mapping[str, int] = MappingProxyType({}),
     archived: Mapping[str, Entry] = MappingProxyType({}),
+    within: Collection[str] | None = None,
 ) -> Suggestions:
     """All evictions and swaps that could be suggested for R now, and repacks and top-ups by ``archived`` entries.
 
@@ -87,7 +91,7 @@ def suggest(
     ``open_suggestions`` are ids that are suggested already, of R, of the waitlist or archived; ``refused`` digests of
     refused grounds.  ``archived`` are queries that were excluded, as entries by id.  Prune's suggestions, swaps and
     repacks are safe whether or not the departed entries go.  While R has no more entries than the option ``fill_to``
-    asks for, there are top-ups and no repacks.
+    asks for, there are top-ups and no repacks.  ``within``: only these ids are admitted, as if there were no others.
     """
     residents, stale = known.residents(taxonomy)
     stale_ids = {item.id for item in stale}
@@ -108,6 +112,9 @@ def suggest(
 
     excess = len(residents) - config.ceiling
     able = earning(known, residents, taxonomy, config) if known.waiting and excess >= 0 else ()
+    if within is not None:
+        able = tuple(entry for entry in able if entry.id in within)
+        archived = {id: entry for id, entry in archived.items() if id in within}
     newcomers = newcomers_of(able, known, taxonomy)
     looked_back = _comparable(archived, known, taxonomy)
     names = {name for query in looked_back for name in query.scores}
@@ -125,62 +132,44 @@ def suggest(
             holding.add(digest)
         return digest not in refused
 
-    swaps: dict[str, Freed] = {}
-    gains: dict[str, float] = {}
-    size = len(residents)
-
-    def take(found: Iterator[Exchange], into: dict[str, Freed]) -> None:
-        nonlocal size
-        for item in found:
-            into[item.query.id], gains[item.query.id] = item.freed, item.gain
-            size += 1 - len(item.freed)
-
+    exchanges = Exchanges(removals, None if config.filled is None else config.filled - len(gone))
+    swaps: list[Exchange] = []
     for is_open in (True, False):
         # A swap that is open stays, even if others came to the waitlist since.
         line = [query for query in newcomers.values() if (query.id in open_suggestions) is is_open]
-        take(choose_swaps(line, removals, excess, lambda admit, freed: may_enter(known.waiting[admit], freed)), swaps)
+        swaps += exchanges.swaps(line, excess, lambda admit, freed: may_enter(known.waiting[admit], freed))
     verdicts: dict[str, Verdict] = {}
 
-    def may_repack(admit: str, freed: Freed) -> bool:
-        # Earlier repacks free other entries, but are not in this R: people may merge this one alone.  Where they merge
-        # a near-clone first, this one has no merit any more: the next run closes it.
-        without = [resident for resident in residents if resident.id not in freed]
-        (verdicts[admit],) = run_cycle([queued(archived[admit], taxonomy)], without, config)
-        return verdicts[admit].decision.admits
+    def judged(admit: str, freed: Freed) -> Verdict:
+        """The verdict on an archived query, with the exchanges so far applied and without what it frees."""
+        going = freed.keys() | {id for item in exchanges.made for id in item.freed}
+        present = [item for item in residents if item.id not in going] + [item.query for item in exchanges.made]
+        (verdicts[admit],) = run_cycle([queued(archived[admit], taxonomy)], present, config)
+        return verdicts[admit]
 
-    def is_refused(admit: str, freed: Freed) -> bool:
-        return not may_enter(archived[admit], freed)
-
-    filled = -1.0 if config.filled is None else config.filled
-    most = 0 if size <= filled else config.limits.open_repacks
-    repacks: dict[str, Freed] = {}
+    repacks: list[Exchange] = []
     for is_open in (True, False):
         # What is open stays, even if others would save more by now.
-        some = [query for query in looked_back if (query.id in open_suggestions) is is_open]
-        take(choose_repacks(some, removals, most - len(repacks), may_repack, is_refused), repacks)
-    top_ups: dict[str, Freed] = {}
-    entered = {query.id: query for query in (*newcomers.values(), *looked_back)}
-
-    def may_top_up(admit: str) -> bool:
-        if not may_enter(archived[admit], {}):
-            return False
-        freed_by = {**swaps, **repacks, **top_ups}
-        going = {id for freed in freed_by.values() for id in freed}
-        present = [item for item in residents if item.id not in going] + [entered[id] for id in freed_by]
-        (verdicts[admit],) = run_cycle([queued(archived[admit], taxonomy)], present, config)
-        return Reason.CLONE not in verdicts[admit].reasons
-
+        repacks += exchanges.repacks(
+            [query for query in looked_back if (query.id in open_suggestions) is is_open],
+            config.limits.open_repacks - len(repacks),
+            lambda admit, freed: judged(admit, freed).decision.admits,
+            lambda admit, freed: not may_enter(archived[admit], freed),
+        )
+    top_ups: list[Exchange] = []
     for is_open in (True, False):
-        some = [query for query in looked_back if (query.id in open_suggestions) is is_open and query.id not in repacks]
-        left = config.limits.open_top_ups - len(top_ups)
-        take(choose_top_ups(some, removals, left, lambda: size < filled, may_top_up), top_ups)
+        taken = {item.query.id for item in repacks}
+        top_ups += exchanges.top_ups(
+            [query for query in looked_back if (query.id in open_suggestions) is is_open and query.id not in taken],
+            config.limits.open_top_ups - len(top_ups),
+            lambda admit: may_enter(archived[admit], {}) and Reason.CLONE not in judged(admit, {}).reasons,
+        )
     entries = {entry.id: entry for entry in able}
-    entries |= {id: as_entering(archived[id], verdicts[id]) for id in repacks}
-    entries |= {id: _topping_up(as_entering(archived[id], verdicts[id])) for id in top_ups}
-    freed_by = {**swaps, **repacks, **top_ups}
-    leaving = {*gone, *removals.chosen, *(id for freed in freed_by.values() for id in freed)}
+    entries |= {id: as_entering(archived[id], verdicts[id]) for id in (item.query.id for item in repacks)}
+    entries |= {id: _topping_up(as_entering(archived[id], verdicts[id])) for id in (item.query.id for item in top_ups)}
+    leaving = {*gone, *removals.chosen, *(id for item in exchanges.made for id in item.freed)}
     staying = tuple(resident for resident in residents if resident.id not in leaving)
-    coverers = derive_roles([*staying, *(entered[id] for id in freed_by)], config).coverers
+    coverers = derive_roles([*staying, *(item.query for item in exchanges.made)], config).coverers
 
     remaining: dict[str, dict[str, int]] = {id: {} for id in by_id}
     for name, ids in sorted(roles.coverers.items()):
@@ -190,12 +179,14 @@ def suggest(
     def suggestion(id: str, grounds: Grounds) -> Suggestion:
         return Suggestion(id=id, grounds=grounds, remaining=remaining[id])
 
-    def exchange(id: str) -> SwapSuggestion:
+    def exchange(item: Exchange) -> SwapSuggestion:
+        entry = entries[item.query.id]
         return SwapSuggestion(
-            entering=entries[id],
-            evictions=tuple(suggestion(each, grounds) for each, grounds in freed_by[id].items()),
-            digest=_swap_digest(entries[id], freed_by[id]),
-            gain=gains[id],
+            entering=entry,
+            evictions=tuple(suggestion(each, grounds) for each, grounds in item.freed.items()),
+            digest=_swap_digest(entry, item.freed),
+            gain=item.gain,
+            rests_on=item.rests_on,
         )
 
     return Suggestions(
@@ -221,13 +212,21 @@ def _topping_up(entry: Entry) -> Entry:
 
 def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
     """Those of ``suggestions`` that are also among ``others``, which were made for another set."""
-    exchanges = {item.digest for item in others.exchanges}
+    digests = {item.digest for item in others.exchanges}
     ids = {item.id for item in others.evictions}
+    kept: dict[str, SwapSuggestion] = {}
+    for item in suggestions.exchanges:
+        if item.digest in digests and kept.keys() >= set(item.rests_on):
+            kept[item.entering.id] = item
+
+    def both(some: Sequence[SwapSuggestion]) -> tuple[SwapSuggestion, ...]:
+        return tuple(item for item in some if item.entering.id in kept)
+
     return replace(
         suggestions,
-        swaps=tuple(item for item in suggestions.swaps if item.digest in exchanges),
-        repacks=tuple(item for item in suggestions.repacks if item.digest in exchanges),
-        top_ups=tuple(item for item in suggestions.top_ups if item.digest in exchanges),
+        swaps=both(suggestions.swaps),
+        repacks=both(suggestions.repacks),
+        top_ups=both(suggestions.top_ups),
         evictions=tuple(item for item in suggestions.evictions if item.id in ids),
     )
 
@@ -312,109 +311,10 @@ def _swap_digest(admit: Entry, removed: Mapping[str, Grounds]) -> str:
 class Swap:
     """Admit ``admit`` and remove ``remove`` together, as a swap or a repack; a person confirms it.
 
-    A top-up removes none.
+    A top-up removes none.  It is to be confirmed together with, or after, the swaps that admit those on which it
+    ``rests_on``; without them it is derived again.
     """
 
     admit: str
     remove: tuple[str, ...]
-
-
-Freed = Mapping[str, Grounds]
-"""Residents that a newcomer frees → the grounds on which they would leave."""
-
-
-class Exchange(NamedTuple):
-    """A ``query`` that would enter, what it frees, and ΔD of the exchange."""
-
-    query: RatedEntry
-    freed: Freed
-    gain: float
-
-
-def choose_top_ups(
-    archived: Sequence[RatedEntry],
-    removals: SafeRemovals,
-    most: int,
-    has_room: Callable[[], bool],
-    allowed: Callable[[str], bool] = lambda admit: True,
-) -> Iterator[Exchange]:
-    """At most ``most`` top-ups by ``archived`` queries that raise expected detection, as long as there is room.
-
-    The greatest ΔD comes first, then the lowest cost of the query's set-up, and the smallest id.  Each is derived with
-    the earlier ones applied.  ``allowed`` decides whether a top-up may be suggested.
-    """
-    newcomers = {query.id: removals.arriving(query) for query in archived}
-    for _ in range(most):
-        if not has_room():
-            return
-        gains = {id: removals.gain(newcomer) for id, newcomer in newcomers.items()}
-        newcomers = {id: newcomer for id, newcomer in newcomers.items() if gains[id] > 0}
-        for id in sorted(newcomers, key=lambda id: (-gains[id], newcomers[id].entry.setup_cost, id)):
-            newcomer = newcomers.pop(id)
-            if allowed(id):
-                break
-        else:
-            return
-        removals.top_up(newcomer)
-        yield Exchange(newcomer.entry, {}, gains[id])
-
-
-def choose_repacks(
-    archived: Sequence[RatedEntry],
-    removals: SafeRemovals,
-    most: int,
-    allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
-    refused: Callable[[str, Freed], bool] = lambda admit, freed: False,
-) -> Iterator[Exchange]:
-    """At most ``most`` repacks by ``archived`` queries, each with what it frees; all are safe with the ``removals``.
-
-    A query must free two entries.  The most entries come first, then the greatest ΔD of the exchange, the lowest cost
-    of the query's set-up, and the smallest id.  Each is derived with the earlier ones applied.  ``allowed`` decides
-    whether a repack may be suggested.  One that people ``refused`` is not made with less either, once others are
-    applied.
-    """
-    newcomers = [removals.arriving(query) for query in sorted(archived, key=lambda query: query.id)]
-    for _ in range(most):
-        found = [(newcomer, freed) for newcomer in newcomers if (freed := removals.freed(newcomer))]
-        held = {newcomer.entry.id for newcomer, freed in found if refused(newcomer.entry.id, freed)}
-        newcomers = [newcomer for newcomer in newcomers if newcomer.entry.id not in held]
-        ranked = sorted(
-            [item for item in found if item[0].entry.id not in held and len(item[1]) > 1],
-            key=lambda item: (-len(item[1]), -removals.exchange(*item), item[0].entry.setup_cost),
-        )
-        for newcomer, freed in ranked:
-            if allowed(newcomer.entry.id, freed):
-                break
-        else:
-            return
-        gain = removals.exchange(newcomer, freed)
-        removals.swap(newcomer, freed)
-        newcomers.remove(newcomer)
-        yield Exchange(newcomer.entry, freed, gain)
-
-
-def choose_swaps(
-    waiting: Sequence[RatedEntry],
-    removals: SafeRemovals,
-    excess: int,
-    allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
-) -> Iterator[Exchange]:
-    """The swaps for ``waiting`` queries, each with what it frees; all are safe with the ``removals``.
-
-    The greatest ΔD of the exchange comes first, then the order of ``waiting``.  Each is derived with the earlier ones
-    applied, and goes into ``removals``.  ``excess`` is by how many entries R exceeds its ceiling: no swap may leave it
-    above.  ``allowed`` decides whether a swap may be suggested.  One that may not is not made with less either.
-    """
-    newcomers = {query.id: removals.arriving(query) for query in waiting}
-    while True:
-        found = {id: removals.freed(newcomer) for id, newcomer in newcomers.items()}
-        found = {id: freed for id, freed in found.items() if freed and len(freed) > excess}
-        for held in [id for id, freed in found.items() if not allowed(id, freed)]:
-            del found[held], newcomers[held]
-        if not found:
-            return
-        best = max(found, key=lambda id: removals.exchange(newcomers[id], found[id]))
-        newcomer, freed = newcomers.pop(best), found[best]
-        gain = removals.exchange(newcomer, freed)
-        removals.swap(newcomer, freed)
-        yield Exchange(newcomer.entry, freed, gain)
+    rests_on: tuple[str, ...] = ()

@@ -32,11 +32,12 @@ from bot.curator.admission import (
 )
 from bot.curator.corrections import by_hand, corrected_costs, load_corrections
 from bot.curator.entry import Entry, Source, StaleEntry, Tombstone, total
+from bot.curator.exchanges import Exchanges
 from bot.curator.losses import Coverage
 from bot.curator.prune import SafeRemovals
 from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, stage
 from bot.curator.store import RegressionSet, load_regression_set
-from bot.curator.suggestions import Swap, choose_swaps, earning, newcomers_of
+from bot.curator.suggestions import Swap, earning, newcomers_of
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered
@@ -514,8 +515,12 @@ def _swaps(
     removals.choose(known.restored)
     # By object: a customer may name a query as an entry of the waitlist is called.
     new = {id(query) for query in waiting}
-    swaps = choose_swaps(line, removals, len(present) - config.ceiling)
-    return tuple(Swap(admit=each.query.id, remove=tuple(each.freed)) for each in swaps if id(each.query) in new)
+    swaps = Exchanges(removals).swaps(line, len(present) - config.ceiling)
+    return tuple(
+        Swap(admit=each.query.id, remove=tuple(each.freed), rests_on=each.rests_on)
+        for each in swaps
+        if id(each.query) in new
+    )
 
 
 def _coverage(

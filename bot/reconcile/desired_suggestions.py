@@ -123,6 +123,10 @@ def desired_suggestions(
     open_subjects = {subject_of(pull.branch or "") for pull in github.open}
     busy = {id for id in entries if slug(id) in open_subjects}
     busy |= {id for item in groups for id in item.members.suggests}
+    # An entry that an open swap or repack removes counts as suggested.
+    numbers = {pull.number for pull in github.open}
+    suggestions = [item for item in inputs.known if isinstance(item, Suggested) and item.pull_request in numbers]
+    busy |= {id for item in suggestions if item.admits is not None for id in item.entries}
     here_kept = {digest for item in groups for digest in item.members.kept.values()}
     here_kept |= {item.grounds for item in inputs.keeps if item.grounds is not None}
 

@@ -48,6 +48,8 @@ ADMIT = f"{OWN_BRANCHES}admit/"
 LABEL = "incumbent: suggestion"
 SAFE = "Every floor and every pin holds without it"
 """The title of the check on what may go."""
+RESTS = "It rests on others: merge these first"
+"""The title of the check on an exchange that is safe only after others."""
 SAFE_IN_PART = "Every floor and every pin holds, whichever of them go"
 """The same of a group."""
 CHECKED = "The description says who covers what instead."
@@ -271,6 +273,7 @@ def _exchanged(item: SwapSuggestion, moment: SuggestionContext, planned: list[Fi
         entry = moment.platform.regression_set.entries[eviction.id]
         planned += changes.evict(entry, evicted_on(eviction.grounds))
     return {
+        "check": (RESTS, CHECKED) if item.rests_on else (SAFE, CHECKED),
         "entries": item.swap.remove,
         "files": _files(planned),
         "admits": item.swap.admit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +23,13 @@ class LocalRefusals:
     grounds: frozenset[str] = frozenset()
     unknown: str | None = None
 
-    def suggestions(self, platform: Platform) -> Suggestions:
-        """What could go from the platform's regression set, and swaps, without what people refused."""
-        return suggest(platform.regression_set, platform.taxonomy, platform.config, refused=self.grounds)
+    def suggestions(self, platform: Platform, within: Collection[str] | None = None) -> Suggestions:
+        """What could go from the platform's regression set, and swaps, without what people refused.
+
+        ``within``: swaps admit only these, as if no others waited.
+        """
+        known, taxonomy = platform.regression_set, platform.taxonomy
+        return suggest(known, taxonomy, platform.config, refused=self.grounds, within=within)
 
     def left_out(self, found: Suggestions) -> int | None:
         """How many suggestions ``found`` leaves out since people refused them; ``None``: that is not known."""

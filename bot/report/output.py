@@ -113,6 +113,7 @@ class Repack(BaseModel):
 
     admit: str = Field(description="the id that its entry would have")
     remove: tuple[str, ...] = Field(description="entries that R needs only without it")
+    rests_on: tuple[str, ...] = Field(description="those that enter before it; without them it is derived again")
     cost_needed: float = Field(description="cost of its set-up")
     cost_freed: float = Field(description="cost of theirs")
 
@@ -121,6 +122,7 @@ class TopUp(BaseModel):
     """An excluded query that could enter a free slot, since it raises expected detection."""
 
     admit: str = Field(description="the id that its entry would have")
+    rests_on: tuple[str, ...] = Field(description="those that enter before it; without them it is derived again")
     gain: float = Field(description="how much it adds to expected detection, summed over what it tests")
     cost_needed: float = Field(description="cost of its set-up")
 

@@ -151,6 +151,7 @@ def _render_exchange(item: SwapSuggestion, moment: SuggestionContext, what: str)
     entering, known = item.entering, moment.platform.regression_set
     blocks = [
         what,
+        *_rests_on(item),
         *warned([eviction.id for eviction in item.evictions], moment),
         quote_turns(entering),
         f"Mock set-up that is needed: {_provisions(entering, moment)}.",
@@ -167,6 +168,15 @@ def _render_exchange(item: SwapSuggestion, moment: SuggestionContext, what: str)
         )
     )
     return marked(blocks)
+
+
+def _rests_on(item: SwapSuggestion) -> list[str]:
+    """The exchanges that are to be merged before ``item``."""
+    if not item.rests_on:
+        return []
+    names = listed([code(id) for id in item.rests_on], len(item.rests_on))
+    first = f"> [!IMPORTANT]\n> **Rests on** the suggestions to admit {names}: merge those first."
+    return [f"{first} Without them it is derived again."]
 
 
 def closing(body: str, why: str) -> str:

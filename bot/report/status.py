@@ -204,8 +204,8 @@ def print_prune(output: PruneOutput, view: str, out: Printer) -> None:
     )
     if output.suggestions:
         out.line(view)
-    swaps = [(swap.admit, ", ".join(swap.remove)) for swap in output.swaps]
-    out.table(f"Swaps ({len(swaps)}): `incumbent accept ID`", ("admit", "remove"), swaps)
+    swaps = [(swap.admit, ", ".join(swap.remove), ", ".join(swap.rests_on) or "–") for swap in output.swaps]
+    out.table(f"Swaps ({len(swaps)}): `incumbent accept ID`", ("admit", "remove", "rests on"), swaps)
     losses = [(loss.admit, loss.id, _cost(loss)) for loss in output.least_loss]
     out.table(f"Least loss ({len(losses)})", ("waits", "would yield", "would cost"), losses)
     rows = [(item.id, _grounds(item), _left(item, short=out.is_terminal)) for item in output.suggestions]
@@ -226,6 +226,7 @@ def repacks_overview(repacks: Iterable[SwapSuggestion], platform: Platform) -> l
         Repack(
             admit=item.entering.id,
             remove=item.swap.remove,
+            rests_on=item.rests_on,
             cost_needed=cost(item.entering),
             cost_freed=total(cost(known.entries[id]) for id in item.swap.remove),
         )
@@ -239,6 +240,7 @@ def top_ups_overview(top_ups: Iterable[SwapSuggestion], platform: Platform) -> l
     return [
         TopUp(
             admit=item.entering.id,
+            rests_on=item.rests_on,
             gain=item.gain,
             cost_needed=known.cost_of(item.entering.turns, item.entering.setup),
         )

@@ -30,9 +30,9 @@ from scipy.sparse import csr_array
 from bot.config import Curation, load_config
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
+from bot.curator.exchanges import Exchanges, Freed
 from bot.curator.prune import SafeRemovals
 from bot.curator.roles import derive_roles
-from bot.curator.suggestions import Freed, choose_repacks, choose_swaps
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.review import load_platform
 from bot.rater.contextualizer import LiveSet, without_merit
@@ -215,7 +215,7 @@ def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None
     earning = judged_again(outcome, config)
     swaps: dict[str, frozenset[str]] = {}
     if swapping and len(outcome.residents) >= config.ceiling:
-        found = choose_swaps(earning, removals, len(outcome.residents) - config.ceiling)
+        found = Exchanges(removals).swaps(earning, len(outcome.residents) - config.ceiling)
         swaps = {each.query.id: frozenset(each.freed) for each in found}
     outcome.evictions += len(gone)
     outcome.swaps += len(swaps)
@@ -255,7 +255,8 @@ def look_back(outcome: Outcome, config: Curation, place: int) -> None:
         return verdict.decision.admits
 
     by_id = {query.id: query for query in archived}
-    for query, freed, _ in list(choose_repacks(archived, removals, config.limits.open_repacks, has_merit)):
+    made = list(Exchanges(removals).repacks(archived, config.limits.open_repacks, has_merit))
+    for query, freed, *_ in made:
         outcome.residents = [entry for entry in outcome.residents if entry.id not in freed]
         outcome.residents.append(replace(query, admitted_at=moment(place, outcome.admissions)))
         outcome.evicted |= freed.keys()

@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 from bot.config import Curation
 from bot.curator import file_changes as changes
+from bot.curator.exchanges import Exchanges, Freed
 from bot.curator.roles import EvictionKind, Grounds, derive_roles
 from bot.curator.staging import AuditStamp
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import (
+    Swap,
     SwapSuggestion,
     also_safe,
-    choose_repacks,
-    choose_swaps,
-    choose_top_ups,
     confirm_swaps,
     evicted_on,
     suggest,
@@ -287,6 +286,31 @@ def test_an_archived_query_becomes_a_repack_on_the_verdict_of_then_until_it_is_r
 FILLED: dict[str, Any] = {"ceiling": 10, "fill_to": 0.5, "redundancy_floor": 1, "novelty": 2}
 
 
+def test_without_those_on_which_it_rests_an_exchange_is_derived_again() -> None:
+    entries = [make_entry("lone", {"a": 0.6}), *(make_entry(f"e{x}", {"x": 0.6, x: 0.7}) for x in "bcd")]
+    line = (make_entry("q1", {"a": 0.9, "x": 0.58}), make_entry("q2", {"x": 0.9, "b": 0.9, "c": 0.9, "d": 0.9}))
+    known, taxonomy = make_set(*entries, waiting=line), make_taxonomy("a", "b", "c", "d", "x")
+    config = make_config(ceiling=4, redundancy_floor=1, per_capability={"x": {"redundancy_floor": 2}})
+    found = suggest(known, taxonomy, config)
+    assert [item.swap for item in found.swaps] == [
+        Swap(admit="q2", remove=("eb", "ec")),
+        Swap(admit="q1", remove=("lone", "ed"), rests_on=("q2",)),
+    ]
+    (alone,) = suggest(known, taxonomy, config, within={"q1"}).swaps
+    assert alone.swap == Swap(admit="q1", remove=("lone",))
+    # One that is not safe for another set takes along what rests on it.
+    assert also_safe(found, replace(found, swaps=found.swaps[1:])).swaps == ()
+
+
+def test_a_top_up_rests_on_what_makes_room_for_it() -> None:
+    known = make_set(*CHAMPIONS, *PAIRS, *(make_entry(f"d{n}", {"d": 0.9 - n / 100}, pin="audit") for n in range(2)))
+    archive = {"abc": LOOKED_BACK, "d": make_entry("d", {"d": 0.9})}
+    config = make_config(**FILLED | {"fill_to": 0.7})
+    found = suggest(known, make_taxonomy("a", "b", "c", "d"), config, archived=archive)
+    assert [item.swap.admit for item in found.repacks] == ["abc"]
+    assert [(item.swap.admit, item.rests_on) for item in found.top_ups] == [("d", ("abc",))]
+
+
 def test_free_slots_are_topped_up_by_what_adds_most_until_it_is_refused() -> None:
     known, config = make_set(*CHAMPIONS), make_config(**FILLED)
     other = make_entry("ab", {"a": 0.8, "b": 0.8})
@@ -397,7 +421,7 @@ def swaps(
     waiting: Sequence[RatedEntry], residents: Sequence[RatedEntry], excess: int = 0, **more: Any
 ) -> list[tuple[str, tuple[str, ...]]]:
     found = removals(residents, waiting, **more)
-    return [(query.id, tuple(gone)) for query, gone, _ in choose_swaps(waiting, found, excess)]
+    return [(item.query.id, tuple(item.freed)) for item in Exchanges(found).swaps(waiting, excess)]
 
 
 def test_the_swap_that_adds_most_comes_first_and_none_share_an_entry() -> None:
@@ -413,12 +437,21 @@ def test_no_swap_leaves_the_set_above_its_ceiling() -> None:
     assert swaps([resident("q", {"a": 0.9, "b": 0.95})], rivals, excess=1) == [("q", ("weak", "other"))]
 
 
-def test_no_floor_rests_on_what_another_swap_would_bring() -> None:
+def test_a_swap_names_those_whose_queries_share_what_its_entries_have() -> None:
     rivals = [resident("lone", {"a": 0.6}), *(resident(f"e{name}", {"x": 0.6, name: 0.7}) for name in "bcd")]
     first = resident("q1", {"a": 0.9, "x": 0.58})
     second = resident("q2", {"x": 0.9, "b": 0.9, "c": 0.9, "d": 0.9})
     floor: dict[str, Any] = {"per_capability": {"x": {"redundancy_floor": 2}}}
-    assert swaps([first, second], rivals, **floor) == [("q2", ("eb", "ec")), ("q1", ("lone",))]
+    assert swaps([first], rivals, **floor) == [("q1", ("lone",))]
+    # "ed" can go since "q2" covers "x", too.
+    found = [*Exchanges(removals(rivals, [first, second], **floor)).swaps([first, second], 0)]
+    assert [(item.query.id, tuple(item.freed), item.rests_on) for item in found] == [
+        ("q2", ("eb", "ec"), ()),
+        ("q1", ("lone", "ed"), ("q2",)),
+    ]
+    others = [resident("p", {"p": 0.6}), resident("lone", {"a": 0.6})]
+    apart = [resident("q1", {"a": 0.9}), resident("q2", {"p": 0.9})]
+    assert [item.rests_on for item in Exchanges(removals(others, apart)).swaps(apart, 0)] == [(), ()]
 
 
 def test_a_combination_rests_on_a_swap_only_where_its_newcomer_replaces_a_carrier() -> None:
@@ -434,15 +467,16 @@ def test_a_combination_rests_on_a_swap_only_where_its_newcomer_replaces_a_carrie
     assert swaps([first, second], rivals) == [("q1", ("ab", "cd"))]
 
 
-def test_a_swap_takes_no_entry_on_which_one_rests_that_was_displaced() -> None:
-    # "old" leaves because "heir" displaces it, so that "heir" has to stay, unless a newcomer displaces "old" as well.
+def test_the_last_displacer_of_an_entry_may_follow_once_that_has_gone() -> None:
     rivals = [resident("old", {"a": 0.9}), resident("heir", {"a": 0.8, "b": 0.8}, displaces=("old",))]
     first, second = resident("q1", {"a": 0.95}), resident("q2", {"a": 0.6, "b": 0.95})
     exact: dict[str, Any] = {"novelty": "signature"}
     assert swaps([second], rivals, **exact) == [("q2", ("heir",))]
-    assert swaps([first, second], rivals, **exact) == [("q1", ("old",))]
-    also = replace(first, displaces=("old",))
-    assert swaps([also, second], rivals, **exact) == [("q1", ("old",)), ("q2", ("heir",))]
+    found = [*Exchanges(removals(rivals, [first, second], **exact)).swaps([first, second], 0)]
+    assert [(item.query.id, tuple(item.freed), item.rests_on) for item in found] == [
+        ("q1", ("old",), ()),
+        ("q2", ("heir",), ("q1",)),
+    ]
 
 
 def test_a_newcomer_displaces_in_the_place_of_the_one_that_it_swaps_with() -> None:
@@ -466,8 +500,8 @@ def repacks(
     **more: Any,
 ) -> list[tuple[str, tuple[str, ...]]]:
     found = removals(residents, archived, **more)
-    chosen = choose_repacks(archived, found, most, lambda admit, freed: admit not in refused)
-    return [(query.id, tuple(gone)) for query, gone, _ in chosen]
+    chosen = Exchanges(found).repacks(archived, most, lambda admit, freed: admit not in refused)
+    return [(item.query.id, tuple(item.freed)) for item in chosen]
 
 
 RATED_PAIRS = [
@@ -512,8 +546,8 @@ def test_what_people_refused_does_not_come_back_with_less_once_others_are_applie
 
     def made(refused: set[str]) -> list[str]:
         found = removals(known, archived)
-        chosen = choose_repacks(archived, found, 9, refused=lambda admit, freed: set(freed) == refused)
-        return [query.id for query, _, _ in chosen]
+        chosen = Exchanges(found).repacks(archived, 9, refused=lambda admit, freed: set(freed) == refused)
+        return [item.query.id for item in chosen]
 
     assert made(set()) == ["abd", "abc"]
     # Alone it frees all of these, whatever others would leave of them.
@@ -537,7 +571,7 @@ def test_the_first_repack_is_the_one_of_the_definition(case: Case) -> None:
     found = of(case, config_of(case), archived)
     items = [replace(item, id=query.id, admitted_at="~") for item, query in zip(case.queries, archived, strict=True)]
     expected = reference.repack(items, case.residents, case.open, case.knobs, case.options)
-    chosen = [(query.id, tuple(gone)) for query, gone, _ in choose_repacks(archived, found, 1)]
+    chosen = [(item.query.id, tuple(item.freed)) for item in Exchanges(found).repacks(archived, 1)]
     assert chosen == ([] if expected is None else [expected])
 
 
@@ -547,30 +581,30 @@ def test_top_ups_are_those_of_the_definition(case: Case) -> None:
     archived, config = [replace(query, displaces=()) for query in newcomers_of(case)], config_of(case)
     items = [replace(item, id=query.id, admitted_at="~") for item, query in zip(case.queries, archived, strict=True)]
     found = of(case, config, archived)
-    filled = -1.0 if config.filled is None else config.filled
-    chosen = choose_top_ups([*reversed(archived)], found, 3, lambda: found.size < filled)
+    chosen = Exchanges(found, config.filled).top_ups([*reversed(archived)], 3)
     expected = reference.top_ups(items, case.residents, 3, case.knobs, case.options)
     assert [item.query.id for item in chosen] == expected
 
 
+@settings(max_examples=settings().max_examples * 2)
 @given(cases(most=8))
-def test_each_repack_is_the_best_of_what_is_left_in_any_order_of_the_archive(case: Case) -> None:
-    archived, config = newcomers_of(case), config_of(case)
-    most = len(archived)
-    chosen = [(query.id, [*gone]) for query, gone, _ in choose_repacks(archived, of(case, config, archived), most)]
-    again = choose_repacks([*reversed(archived)], of(case, config, archived), most)
-    assert [(query.id, [*gone]) for query, gone, _ in again] == chosen
-    left = of(case, config, archived)
-    newcomers = {query.id: left.arriving(query) for query in archived}
-    for step in [*chosen, None]:
-        ranked = []
-        for id, newcomer in newcomers.items():
-            gone = [*left.freed(newcomer)]
-            if len(gone) > 1:
-                ranked.append((-len(gone), -left.exchange(newcomer, gone), newcomer.entry.setup_cost, id, gone))
-        assert (min(ranked)[3:] if ranked else None) == step
-        if step is not None:
-            left.swap(newcomers.pop(step[0]), step[1])
+def test_exchanges_are_those_of_the_definition(case: Case) -> None:
+    newcomers, config = newcomers_of(case), config_of(case)
+    found = of(case, config, newcomers)
+    items = [
+        replace(item, id=query.id, admitted_at="~", displaces=query.displaces)
+        for item, query in zip(case.queries, newcomers, strict=True)
+    ]
+    expected = reference.exchanges(items[::2], items[1::2], case.residents, case.open, 9, case.knobs, case.options)
+    exchanges = Exchanges(found, config.filled)
+    for _ in exchanges.swaps(newcomers[::2], 0):
+        pass
+    for _ in exchanges.repacks([*reversed(newcomers[1::2])], 9):
+        pass
+    left = [query for query in newcomers[1::2] if query.id not in {item.query.id for item in exchanges.made}]
+    for _ in exchanges.top_ups(left, 9):
+        pass
+    assert [(item.query.id, tuple(item.freed), item.rests_on) for item in exchanges.made] == expected
 
 
 @settings(max_examples=settings().max_examples * 2)
@@ -580,11 +614,19 @@ def test_any_part_of_evictions_swaps_and_repacks_in_any_order_loses_nothing(case
     newcomers = {query.id: query for query in newcomers_of(case)}
     found = of(case, config, [*newcomers.values()], residents)
     waiting, archived = [*newcomers.values()][::2], [*newcomers.values()][1::2]
-    swapped = {query.id: gone for query, gone, _ in choose_swaps(waiting, found, 0)}
-    swapped |= {query.id: gone for query, gone, _ in choose_repacks(archived, found, 3)}
-    steps = [(None, {id: grounds}) for id, grounds in found.chosen.items()] + [*swapped.items()]
-    grounds = {id: each for _, gone in steps for id, each in gone.items()}
-    assert len(grounds) == sum(len(gone) for _, gone in steps)
+    exchanges = Exchanges(found, config.filled)
+    for _ in exchanges.swaps(waiting, 0):
+        pass
+    for _ in exchanges.repacks(archived, 3):
+        pass
+    for _ in exchanges.top_ups([query for query in archived if query.id not in {q.id for q, *_ in exchanges.made}], 3):
+        pass
+    steps: list[tuple[str | None, Freed, tuple[str, ...]]] = [
+        (None, {id: grounds}, ()) for id, grounds in found.chosen.items()
+    ]
+    steps += [(item.query.id, item.freed, item.rests_on) for item in exchanges.made]
+    grounds = {id: each for _, gone, _ in steps for id, each in gone.items()}
+    assert len(grounds) == sum(len(gone) for _, gone, _ in steps)
     needed = carried(residents, config)
     if config.options.novelty == "signature":
         # A signature may go with an entry that is displaced; all t-combinations of that are the displacer's too.
@@ -592,7 +634,10 @@ def test_any_part_of_evictions_swaps_and_repacks_in_any_order_loses_nothing(case
         needed -= carried([item for item in residents if item.id in displaced], config)
     before = derive_roles(residents, config)
     present = {item.id: item for item in residents}
-    for admit, gone in draw.sample(steps, draw.randint(0, len(steps))):
+    for admit, gone, rests_on in draw.sample(steps, draw.randint(0, len(steps))):
+        if not present.keys() >= set(rests_on):
+            # Without those it is derived again.
+            continue
         for id in gone:
             del present[id]
         if admit is not None:

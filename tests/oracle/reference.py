@@ -583,6 +583,65 @@ def repack(
     return min(found)[-2:] if found else None
 
 
+def exchanges(
+    waiting: Sequence[Item],
+    archived: Collection[Item],
+    residents: Collection[Item],
+    open: Collection[str],
+    most: int,
+    knobs: Knobs,
+    options: Options,
+) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Each exchange: who enters, what it frees, and whose exchanges it rests on.
+
+    First swaps, then repacks, then top-ups; of each kind the best, then all again with it applied.  What it admits
+    stays, and what prune(R) suggests counts as open.
+    """
+    opened = {*open, *(each.id for each in prune(residents, open, (), knobs, options))}
+    entries, made = list(residents), list[tuple[Item, list[Item]]]()
+    found: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []
+    filled = -1.0 if options.fill_to is None else rounded(options.fill_to * options.ceiling)
+
+    def gone(q: Item) -> list[Item]:
+        stays = {item.id for item, _ in made}
+        by_id = {r.id: r for r in entries}
+        return [by_id[id] for id in freed(q, entries, opened, knobs, options, stays)]
+
+    def add(q: Item, leaving: list[Item]) -> None:
+        nonlocal entries
+        shared = {c for r in leaving for c in r.scores}
+        rests = [item.id for item, those in made if shared & set(item.scores) or (not leaving and len(those) >= 2)]
+        found.append((q.id, tuple(r.id for r in leaving), tuple(rests)))
+        entries = [r for r in entries if r not in leaving] + [replace(q, admitted_at=f"~~{len(made):03}")]
+        made.append((q, leaving))
+
+    line = list(waiting)
+    while line:
+        changes = [(-exchange([q], gone(q), entries, knobs, options), place) for place, q in enumerate(line) if gone(q)]
+        if not changes:
+            break
+        best = line.pop(min(changes)[1])
+        add(best, gone(best))
+    left = {a.id: a for a in archived}
+    while len(entries) > filled:
+        repacks = [
+            (-len(gone(a)), -exchange([a], gone(a), entries, knobs, options), a.setup_cost, a.id)
+            for a in left.values()
+            if len(gone(a)) >= 2
+        ]
+        if not repacks or most == 0:
+            break
+        best = left.pop(min(repacks)[3])
+        add(best, gone(best))
+    while len(entries) < filled:
+        gains = {a.id: exchange([a], [], entries, knobs, options) for a in left.values()}
+        ranked = sorted((-gains[a.id], a.setup_cost, a.id) for a in left.values() if gains[a.id] > 0)
+        if not ranked:
+            break
+        add(left.pop(ranked[0][2]), [])
+    return found
+
+
 def top_ups(
     archived: Collection[Item], residents: Collection[Item], most: int, knobs: Knobs, options: Options
 ) -> list[str]:
@@ -599,11 +658,19 @@ def top_ups(
     return found
 
 
-def freed(q: Item, residents: Collection[Item], open: Collection[str], knobs: Knobs, options: Options) -> list[str]:
+def freed(
+    q: Item,
+    residents: Collection[Item],
+    open: Collection[str],
+    knobs: Knobs,
+    options: Options,
+    stay: Collection[str] = (),
+) -> list[str]:
     """prune(R ∪ {q}) \\ prune(R), q the last to be admitted; what prune(R) suggests is suggested already.
 
-    ``fill_to`` is ignored.
+    ``fill_to`` is ignored.  Those of ``stay`` do.
     """
+    residents = [replace(r, pin=r.pin or "stays") if r.id in stay else r for r in residents]
     suggested = {suggestion.id for suggestion in prune(residents, open, (), knobs, options)}
     all_of_it = prune(residents, {*open, *suggested}, (), knobs, options, filled=False)
     already = [suggestion.id for suggestion in all_of_it]

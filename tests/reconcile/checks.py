@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,7 +90,9 @@ def offered_by(hub: Hub, pull: Pull) -> Offered:
         assert waiting_path(id) not in after
         assert (waiting_path(id) in main) is not is_repack(pull.branch)
     assert bool(coming) is is_exchange(pull)
-    return Offered(pull.number, removes, texts, admits)
+    first = re.search(r"\*\*Rests on\*\* the suggestions to admit (.*): merge those first", pull.body)
+    rests_on = frozenset(re.findall("`([^`]+)`", first[1])) if first else frozenset[str]()
+    return Offered(pull.number, removes, texts, admits, rests_on)
 
 
 def is_exchange(pull: Pull) -> bool:

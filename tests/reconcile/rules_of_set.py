@@ -22,6 +22,7 @@ class Offered:
     removes: Mapping[str, Grounds]
     texts: Mapping[str, tuple[str, ...]]
     admits: Item | None
+    rests_on: frozenset[str] = frozenset()
 
     @property
     def departed(self) -> bool:
@@ -97,7 +98,9 @@ def prunable(
 
 
 def check_safe(residents: Mapping[str, Item], offered: Sequence[Offered], config: Curation) -> None:
-    """Any of ``offered`` may be merged, in any order: no floor falls, no combination, pin or champion goes."""
+    """Any of ``offered`` may be merged after those on which it rests: no floor falls, no combination, pin or champion
+    goes.
+    """
     knobs, options = knobs_of(config), options_of(config)
     safe = [item for item in offered if not item.departed]
     everyone = {**residents, **{item.admits.id: item.admits for item in safe if item.admits is not None}}
@@ -114,15 +117,19 @@ def check_safe(residents: Mapping[str, Item], offered: Sequence[Offered], config
     }
     for size in range(1, len(safe) + 1):
         for chosen in combinations(safe, size):
+            coming = {item.admits.id for item in chosen if item.admits is not None}
+            if not coming.issuperset(id for item in chosen for id in item.rests_on):
+                continue
             gone = {id for item in chosen for id in item.removes}
-            left = (residents.keys() - gone) | {item.admits.id for item in chosen if item.admits is not None}
+            left = (residents.keys() - gone) | coming
             for name, ids in coverers.items():
                 assert len(ids & left) >= least[name], ("floor", name, sorted(gone))
             for combination, ids in carriers.items():
                 assert ids & left or not ids & gone & redundant, ("combination", combination, sorted(gone))
     for item in offered:
-        coming = [] if item.admits is None else [item.admits]
-        known = [*residents.values(), *coming]
+        brings = [each.admits for each in offered if each.admits is not None and each.admits.id in item.rests_on]
+        brings += [] if item.admits is None else [item.admits]
+        known = [*residents.values(), *brings]
         for id in item.removes:
             assert residents[id].pin is None, ("pinned by a person", id)
             if not item.departed:
