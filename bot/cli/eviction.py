@@ -120,7 +120,8 @@ def _one(
     one_of(id, tuple(platform.regression_set.entries), "entry")
     residents, stale = platform.regression_set.residents(platform.taxonomy)
     stale_ids = {item.id for item in stale}
-    could_go = prune(residents, platform.config, platform.taxonomy.major, stale=stale_ids)
+    staying = stale_ids | platform.regression_set.kept_on_trial(platform.taxonomy).keys()
+    could_go = prune(residents, platform.config, platform.taxonomy.major, stale=staying)
     suggested = next((item for item in could_go if item.id == id), None)
     if suggested is None:
         say(f"warning: `incumbent prune` does not suggest this eviction: {_loss(id, platform, stale_ids)}", err=True)
@@ -195,6 +196,9 @@ def _loss(id: str, platform: Platform, stale_ids: set[str]) -> str:
         return f"a person pinned it: {visible(pin)}"
     if id in stale_ids:
         return "it is stale, so its coverage is unknown"
+    wholes = platform.regression_set.kept_on_trial(platform.taxonomy).get(id)
+    if wholes is not None:
+        return f"it carried {', '.join(wholes)}, whose parts are on trial"
     residents, _ = platform.regression_set.residents(platform.taxonomy)
     loss = losses({id}, residents, platform.config)
     held = {*(item.capability for item in loss.shortages), *loss.best_of}

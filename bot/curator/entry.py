@@ -22,7 +22,7 @@ from bot.files.validation import Checked, FileFormat, FileModel, LenientModel, S
 from bot.intake.query import Setup, SetupCost
 from bot.rater.model import RatedEntry
 from bot.taxonomy.migration import NOTHING, Migration, carried_definitions, migration_between
-from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.compare import rounded
 from bot.text.digests import slug
 
@@ -34,7 +34,8 @@ class EntryClassification(LenientModel):
     """Under which taxonomy and classifier identity the scores were given.
 
     ``definitions`` holds, per scored capability, the digest of what the classifier saw of it.  ``corrected`` are the
-    values that curators gave: they hold under any classifier, as long as the text is the same.
+    values that curators gave: they hold under any classifier, as long as the text is the same.  ``wholes`` are the
+    retired capabilities that it carried, and whose parts were on trial.
     """
 
     taxonomy: Text
@@ -44,6 +45,7 @@ class EntryClassification(LenientModel):
     samples: Annotated[int, Field(ge=1)]
     definitions: dict[str, str] = Field(default_factory=dict)
     corrected: dict[str, bool] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    wholes: Tuple[Identifier] = Field(default=(), exclude_if=lambda value: not value)
 
     @property
     def identity(self) -> Identity:

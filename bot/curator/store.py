@@ -176,6 +176,17 @@ class RegressionSet:
         """Digests of the grounds on which restored entries had been evicted."""
         return frozenset(entry.restored for entry in self.entries.values() if entry.restored is not None)
 
+    def kept_on_trial(self, taxonomy: Taxonomy) -> Mapping[str, tuple[str, ...]]:
+        """Entry of R → the split capabilities that it carried, and of which a part is still on trial.
+
+        What would be lost with it is unknown as long as no verdict rests on the parts.
+        """
+        waiting = taxonomy.split_on_trial
+        found = {
+            id: tuple(sorted({*entry.classified.wholes, *entry.scores} & waiting)) for id, entry in self.entries.items()
+        }
+        return {id: wholes for id, wholes in found.items() if wholes}
+
     @cached_property
     def held(self) -> Mapping[str, int]:
         """Customer → the slots that its entries take; entries without a source count for no customer."""

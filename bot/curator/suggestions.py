@@ -94,7 +94,8 @@ def suggest(
     asks for, there are top-ups and no repacks.  ``within``: only these ids are admitted, as if there were no others.
     """
     residents, stale = known.residents(taxonomy)
-    stale_ids = {item.id for item in stale}
+    # What lost a split capability stays until its parts count, as a stale one does.
+    stale_ids = {item.id for item in stale} | known.kept_on_trial(taxonomy).keys()
     by_id = {resident.id: resident for resident in residents}
     refused = known.restored.union(refused)
     kinds = {**departed, **dict.fromkeys(undone, EvictionKind.UNDONE)}

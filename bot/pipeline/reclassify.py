@@ -224,7 +224,8 @@ def rescored(
     scores = {name: score for name, score in carried.scores.items() if name in taxonomy.by_id and name not in asked}
     scores |= {name: found.judgements[name].confidence for name in asked if found.judgements[name].value}
     names = tuple(scores)
-    classified = classified_by(identity, taxonomy, names, values)
+    wholes = {*carried.classified.wholes, *carried.scores} & taxonomy.split_on_trial
+    classified = classified_by(identity, taxonomy, names, values).model_copy(update={"wholes": tuple(sorted(wholes))})
     # A value that was not asked about stays what it was.
     kept = rule_values(carried, [name for name in names if name not in asked], taxonomy)
     ruled = kept | (by_rule(found, taxonomy) & set(asked))

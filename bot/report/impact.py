@@ -213,6 +213,10 @@ def _effect(effect: Effect, table: TableWriter) -> Iterator[str]:
         yield f"#### Evictions that are suggested ({len(effect.suggestions)})"
         rows = [(code(item.entry), _value(item.before), _value(item.after)) for item in effect.suggestions]
         yield table(("entry", "before", "after"), rows)
+    if effect.kept:
+        yield f"#### Entries that stay until a split counts ({len(effect.kept)})"
+        yield "They carried a capability whose parts are on trial. They are not suggested for eviction meanwhile."
+        yield table(("entry", "carried"), [(code(item.entry), _names(item.wholes)) for item in effect.kept])
     if others:
         yield f"#### Other verdicts that change ({len(others)})"
         yield _verdicts(others, table)
@@ -364,6 +368,7 @@ def _effect_lines(effect: Effect) -> Iterator[str]:
             "Suggested evictions",
             [f"{item.entry}: {item.before or 'none'} → {item.after or 'none'}" for item in effect.suggestions],
         ),
+        ("Entries that stay until a split counts", [f"{item.entry}: {', '.join(item.wholes)}" for item in effect.kept]),
     ):
         if lines:
             yield ""

@@ -139,7 +139,8 @@ def losses_overview(platform: Platform, refused: Collection[str] = (), swapped: 
     earn = [entry for entry in earning(known, residents, taxonomy, config) if entry.id not in swapped]
     waiting = [*newcomers_of(earn, known, taxonomy).values()]
     refused = known.restored.union(refused)
-    return list(least_loss(waiting, residents, config, taxonomy.major, {item.id for item in stale}, refused))
+    staying = {item.id for item in stale} | known.kept_on_trial(taxonomy).keys()
+    return list(least_loss(waiting, residents, config, taxonomy.major, staying, refused))
 
 
 def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False) -> None:

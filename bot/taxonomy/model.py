@@ -206,6 +206,11 @@ class Taxonomy(FileModel):
         return frozenset(capability.id for capability in self.capabilities if capability.fill_from == "any")
 
     @property
+    def split_on_trial(self) -> frozenset[str]:
+        """The retired capabilities that were split, and of which a part is on trial."""
+        return frozenset(item.split for item in self.capabilities if item.trial and item.split is not None)
+
+    @property
     def trial(self) -> frozenset[str]:
         """The capabilities on trial, which verdicts do not use."""
         return frozenset(capability.id for capability in self.capabilities if capability.trial)

@@ -55,6 +55,20 @@ def test_what_prune_finds_is_suggested_and_a_refusal_holds_it_back() -> None:
     assert suggest(known, TAXONOMY, make_config(**FLOOR), refused={"of another time"}).refused == frozenset()
 
 
+def test_what_carried_a_split_capability_stays_while_a_part_is_on_trial() -> None:
+    parts = [
+        make_taxonomy("x").by_id["x"].model_copy(update={"split": "whole", "trial": trial}) for trial in (True, False)
+    ]
+    spare = SPARE.model_copy(update={"classified": SPARE.classified.model_copy(update={"wholes": ("whole",)})})
+    known = make_set(*BEST, spare)
+    on_trial, counting = (
+        TAXONOMY.model_copy(update={"capabilities": (*TAXONOMY.capabilities, part)}) for part in parts
+    )
+    config = make_config(**FLOOR)
+    assert "spare" not in [item.id for item in suggest(known, on_trial, config).evictions]
+    assert "spare" in [item.id for item in suggest(known, counting, config).evictions]
+
+
 def test_what_lost_its_source_is_suggested_whatever_would_be_lost_but_for_pins_of_people() -> None:
     pinned = make_entry("kept", {"a": 0.7}, pin="an audit")
     known = make_set(*BEST, pinned)

@@ -11,6 +11,7 @@ from bot.classifier.corrections import Correction, Corrections
 from bot.classifier.model import Consensus, Finding, Identity
 from bot.curator.entry import Entry, Imported, migrated
 from bot.curator.staging import classified_by
+from bot.curator.store import RegressionSet
 from bot.errors import OutsideError
 from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.reclassify import ReclassifyTask, Renewal, _Partly, all_tasks, renew, tasks_of
@@ -162,6 +163,34 @@ def test_who_was_carried_over_by_hand_goes_on_as_who_was_not(new: Taxonomy, reco
         assert {name: again[name] for name in again if name in new.by_id} == {
             name: score for name, score in task.carried.scores.items() if name in new.by_id
         }
+
+
+TRIED = at(
+    "2.0.0", *(intent(name).model_copy(update={"split": "a", "trial": name == "x"}) for name in "xy"), intent("b")
+)
+COUNTING = at("2.1.0", *(intent(name).model_copy(update={"split": "a"}) for name in "xy"), intent("b"))
+
+
+def test_what_carried_a_split_capability_says_so_until_all_parts_count() -> None:
+    old = at("1.0.0", intent("a"), intent("b"))
+    whole, other = entry("q", old, a=0.9, b=0.8), entry("other", old, b=0.8)
+
+    def carried(items: list[Entry], new: Taxonomy, *line: Taxonomy) -> dict[str, Entry]:
+        renewed = run(tasks(items, new, *line), new, q=says(x=0.2, y=0.1), other=says(x=0.2, y=0.1)).renewed(
+            new, IDENTITY
+        )
+        return {item.id: renewed.get(item.id, item) for item in items}
+
+    # As long as it is not classified again, it is stale, and carries the whole under its retired id.
+    assert RegressionSet({"q": whole}, {}, {}).kept_on_trial(TRIED) == {"q": ("a",)}
+    tried = carried([whole, other], TRIED, old)
+    assert "a" not in tried["q"].scores
+    assert {id: item.classified.wholes for id, item in tried.items()} == {"q": ("a",), "other": ()}
+    known = RegressionSet(tried, {}, {})
+    assert known.kept_on_trial(TRIED) == {"q": ("a",)}
+    assert known.kept_on_trial(COUNTING) == {}
+    (kept,) = carried([tried["q"]], at("2.0.1", *TRIED.capabilities), TRIED).values()
+    assert kept.classified.wholes == ("a",)
 
 
 def test_what_bears_both_names_keeps_the_newer_score() -> None:

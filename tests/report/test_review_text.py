@@ -70,7 +70,7 @@ def test_at_the_ceiling_a_review_says_what_a_new_query_would_free() -> None:
     # What adds most has the first choice; of equals it is what waits already.
     same = {"a": 0.99, "b": 0.99, "e": 0.95}
     assert full("w").swaps == (Swap(admit="q", remove=("ra1", "rb1")),)
-    assert full("w", scores=same).swaps == (Swap(admit="q", remove=("ra2", "rb2")),)
+    assert full("w", scores=same).swaps == (Swap(admit="q", remove=("ra2", "rb2"), rests_on=("w",)),)
     assert reviewed().swaps == ()
 
 

@@ -193,7 +193,7 @@ def test_suggestions_swaps_and_losses_are_a_line_each() -> None:
     assert lines[0] == "2 suggestions, 1 swap, 0 pinned, 0 over the ceiling"
     assert "e1\tredundant\tb 4, c 2" in lines
     assert "e2\tdisplaced by e9\tit covers nothing competently" in lines
-    assert "w1\te4, e5" in lines
+    assert "w1\te4, e5\t–" in lines
     assert "w2\te6\ta, b + c" in lines
     assert "c 2 and 1 more" in prune(terminal=True)
 

@@ -14,6 +14,7 @@ from bot.pipeline.impact.model import (
     CapabilitySides,
     ConfigChange,
     Effect,
+    KeptOnTrial,
     PinSides,
     Remark,
     RemarkSides,
@@ -62,6 +63,10 @@ def compare(before: Review, after: Review, migration: Migration) -> Effect:
         suggestions=_suggestions(was, now),
         verdicts=_verdicts(before, after),
         remarks=_remarks(before, after),
+        kept=tuple(
+            KeptOnTrial(entry=entry, wholes=wholes)
+            for entry, wholes in after.platform.regression_set.kept_on_trial(after.platform.taxonomy).items()
+        ),
     )
 
 

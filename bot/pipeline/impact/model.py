@@ -200,6 +200,13 @@ class CapabilityImpact(FileModel):
     texts: OnTexts
 
 
+class KeptOnTrial(FileModel):
+    """An entry that is not suggested for eviction after the change: it carried ``wholes``, whose parts are on trial."""
+
+    entry: Text
+    wholes: Tuple[Text]
+
+
 class Effect(FileModel):
     """The effect of the change, from classifying and judging before and after."""
 
@@ -208,6 +215,9 @@ class Effect(FileModel):
     suggestions: Tuple[SuggestionSides]
     verdicts: Tuple[VerdictSides]
     remarks: Tuple[RemarkSides] = ()
+    kept: Tuple[KeptOnTrial] = Field(
+        default=(), description="entries that stay while the parts of what they carried are on trial"
+    )
 
 
 class Impact(FileModel):

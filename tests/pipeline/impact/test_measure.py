@@ -131,6 +131,16 @@ def test_a_split_asks_those_that_exercised_the_whole() -> None:
     ]
 
 
+def test_what_carried_the_whole_stays_while_the_parts_are_on_trial_and_impact_says_so() -> None:
+    parts = [capability(name, "a", split="a").model_copy(update={"trial": True}) for name in "yz"]
+    tried = grown(BASE, "2.0.0", *parts, without=["a"])
+    known = [*residents(), member("r3", {"c": 0.9}, BASE)]
+    effect = measured(platform(BASE, *known), platform(tried, *known), agents({})).impact.effect
+    assert effect is not None
+    assert [(item.entry, item.wholes) for item in effect.kept] == [("r1", ("a",)), ("r2", ("a",))]
+    assert {item.entry for item in effect.suggestions if item.after} <= {"r3"}
+
+
 def test_a_removal_asks_nobody_and_takes_champions_and_pins() -> None:
     after = grown(BASE, "2.0.0", without=["a"])
     found = measured(paid(BASE, *residents()), paid(after, *residents()), agents({"q1": text_of("x", {"b": 0.9})}))
