@@ -106,6 +106,7 @@ def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, ever
       incumbent status --growth
       incumbent status --json | jq '.capabilities[] | select(.floor_met | not)'
     """
+    from bot.report.detection import scores_on_ledger
     from bot.report.results import shown_results
     from bot.report.status import print_status, status_overview
 
@@ -113,7 +114,15 @@ def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, ever
     agents = declared_agents(platform, repo)
     results = shown_results(repo, platform)
     history = set_history(repo, ("A", "D")) if growth else None
-    output = status_overview(platform, agents, results, with_pairs=pairs, over_time=growth, history=history)
+    output = status_overview(
+        platform,
+        agents,
+        results,
+        with_pairs=pairs,
+        over_time=growth,
+        history=history,
+        on_record=scores_on_ledger(repo, platform),
+    )
     if as_json:
         print_json(output)
     else:

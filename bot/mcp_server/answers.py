@@ -436,11 +436,11 @@ ExplainAnswer: TypeAlias = Annotated[
 StatusAnswer: TypeAlias = Annotated[
     Page[StatusOutput],
     View(
-        "total next_offset size=whole.size ceiling=whole.ceiling cost=whole.cost taxonomy=whole.taxonomy "
-        "capabilities_covered=whole.capabilities_covered capabilities_short=whole.capabilities_short "
-        "combinations=whole.combinations pairs=whole.pairs missing_pairs=rows.missing_pairs "
-        "capabilities=rows.capabilities pinned=whole.pinned quarantined=whole.quarantined waiting=whole.waiting "
-        "evicted=whole.evicted stale=whole.stale",
+        "total next_offset size=whole.size ceiling=whole.ceiling cost=whole.cost detection=whole.detection "
+        "taxonomy=whole.taxonomy capabilities_covered=whole.capabilities_covered "
+        "capabilities_short=whole.capabilities_short combinations=whole.combinations "
+        "pairs=whole.pairs missing_pairs=rows.missing_pairs capabilities=rows.capabilities pinned=whole.pinned "
+        "quarantined=whole.quarantined waiting=whole.waiting evicted=whole.evicted stale=whole.stale",
         size=Annotated[int, Field(ge=0, description="entries in the set")],
         ceiling=Annotated[int, Field(ge=0, description="most entries that it may hold")],
         taxonomy=Annotated[str, Field(description="version of the taxonomy")],

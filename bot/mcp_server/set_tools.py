@@ -35,6 +35,7 @@ from bot.mcp_server.workspace import Workspace
 from bot.pipeline.declared_agents import declared_agents
 from bot.pipeline.review import Platform
 from bot.report.agreement import AgreementReport, FromLedger, agreement_overview
+from bot.report.detection import scores_on_ledger
 from bot.report.local_refusals import refused_in
 from bot.report.output import PruneOutput, StatusOutput
 from bot.report.results import ResultsOutput, local_histories, local_results, shown_results
@@ -71,7 +72,13 @@ class SetTools:
             platform = self._workspace.platform()
             root = self._workspace.root
             agents = declared_agents(platform, root, self._workspace.environment)
-            output = status_overview(platform, agents, shown_results(root, platform), with_pairs=pairs)
+            output = status_overview(
+                platform,
+                agents,
+                shown_results(root, platform),
+                with_pairs=pairs,
+                on_record=scores_on_ledger(root, platform),
+            )
             return status_page(output, only, offset, limit)
 
         return await self._workers.answer(ctx, work, StatusAnswer)

@@ -31,6 +31,7 @@ from bot.pipeline.correct import CorrectionPlan
 from bot.pipeline.impact.model import CapabilityImpact, Impact
 from bot.rater.model import RelationalFacts
 from bot.rater.pair_coverage import MissingPair, PairCoverage
+from bot.report.detection import Detection
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.verdict_text import codes
 from bot.results.selection import Measure, RunPart
@@ -196,6 +197,7 @@ class StatusOutput(Output):
     size: int
     ceiling: int
     cost: float = Field(description="total cost of the entries' set-ups")
+    detection: Detection = Field(description="expected detection")
     taxonomy: str
     capabilities: list[CapabilityStatus] = Field(description="in the taxonomy's order")
     in_name_alone: list[str] | None = Field(

@@ -16,6 +16,7 @@ from bot.git.file_history import FileHistory
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import MissingPair, PairCoverage, RuledOut, pair_coverage
+from bot.report.detection import Scores, detection_of
 from bot.report.escaping import visible
 from bot.report.local_refusals import LocalRefusals
 from bot.report.output import (
@@ -44,13 +45,14 @@ def status_overview(
     with_pairs: bool = True,
     over_time: bool = False,
     history: FileHistory | None = None,
+    on_record: Collection[Scores] = (),
 ) -> StatusOutput:
     """The state of the platform's regression set, roles derived live.
 
     With ``agents`` it lists the missing pairs, and who could bring them, unless not ``with_pairs``; without, the
     taxonomy alone decides which pairs are possible.  ``over_time``: the set up to its last change is shown, too,
     by the ``history`` of its files (:func:`bot.curator.growth.growth`).  ``results`` say which capabilities are covered
-    in name alone.
+    in name alone.  ``on_record`` are the scores of queries outside of R and its waitlist, for expected detection.
     """
     residents, stale = platform.regression_set.residents(platform.taxonomy)
     live = LiveSet(residents, (), platform.config)
@@ -83,6 +85,7 @@ def status_overview(
         size=len(residents),
         ceiling=platform.config.ceiling,
         cost=platform.regression_set.cost,
+        detection=detection_of(platform, on_record),
         taxonomy=platform.taxonomy.version,
         capabilities=capabilities,
         in_name_alone=results.in_name_alone
@@ -158,6 +161,7 @@ def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False
         f"total cost: {figure(output.cost)}; pinned: {len(output.pinned)}; waiting for a slot: {len(output.waiting)}; "
         f"evicted: {len(output.evicted)}"
     )
+    out.line(f"expected detection: {output.detection}")
     if output.waiting:
         out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
     if output.quarantined:

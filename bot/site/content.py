@@ -23,6 +23,7 @@ from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.similarity import most_similar_few
 from bot.report.agreement import AgreementReport, agreement_overview
 from bot.report.calibration import local_calibration
+from bot.report.detection import scores_on_ledger
 from bot.report.entries import ShowOutput, show_all
 from bot.report.local_refusals import refused_in
 from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
@@ -182,7 +183,14 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         at=None if head is None else head.at,
         is_changed=head is not None and _is_changed(repo),
         platform=platform,
-        status=status_overview(platform, agents, results, over_time=True, history=history),
+        status=status_overview(
+            platform,
+            agents,
+            results,
+            over_time=True,
+            history=history,
+            on_record=scores_on_ledger(repo, platform),
+        ),
         suggestions=prune_overview(platform, refused.suggestions(platform), refused, histories),
         entries=_entries(platform, {} if history is None else history.changes, records, histories),
         customers=customers,

@@ -12,6 +12,7 @@ from bot.mcp_server.strict_tool import parts_of
 from bot.mcp_server.tool_runner import shown_in_chat
 from bot.mcp_server.untrusted import mark
 from bot.rater.pair_coverage import MissingPair, PairCoverage
+from bot.report.detection import Detection
 from bot.report.output import PruneOutput, StatusOutput
 from tests.mcp_server.snapshots import published
 
@@ -102,6 +103,7 @@ def test_missing_pairs_come_in_pages_and_their_waiting_entries_are_counted() -> 
     )
     pairs = PairCoverage(strength=2, agents=1, possible=6, carried=1, missing=missing, unexpected=())
     output = StatusOutput(
+        detection=Detection(single=0.5, pairs=0.25, on_record=3),
         size=0,
         ceiling=1,
         cost=0.0,

@@ -20,6 +20,7 @@ from bot.curator.roles import EvictionKind, Grounds
 from bot.curator.suggestions import Swap
 from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.console import Printer
+from bot.report.detection import Detection
 from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
@@ -43,6 +44,7 @@ def capability(id: str, *coverers: str) -> CapabilityStatus:
 
 
 STATUS = StatusOutput(
+    detection=Detection(single=0.5, pairs=0.25, on_record=3),
     size=3,
     ceiling=10,
     cost=4.50,
