@@ -22,10 +22,11 @@ from bot.github.models import (
     PushBranch,
     WriteLedger,
 )
-from bot.ledger.event_files import parsed
+from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import ArchivedQuery, SuggestionRecord
 from bot.reconcile.desired_suggestions import folders_looked_back_on
+from bot.reconcile.suggestion_plan import suggested
 from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.report.pull_request_bodies import CLOSED, closing
 from bot.text.digests import digest
@@ -397,6 +398,21 @@ def test_a_repack_is_remembered_by_where_its_query_is_and_closed_without_it() ->
     world.archived = {}
     assert closing_of(world).startswith("the query that it admits has changed")
     assert known_in(world).archived == {}
+
+
+def test_an_entry_of_an_open_repack_counts_as_suggested() -> None:
+    world = repacking()
+    twin = make_entry("twin", {"a": 0.65, "b": 0.65})
+    more = RegressionSet({**world.platform.regression_set.entries, "twin": twin}, {}, {})
+    proposal = world.proposals["ab"]
+    world.platform, world.archived = replace(world.platform, regression_set=more), {}
+    assert [item.entries for item in world.desired.proposals] == [("twin",)]
+    pull = world.opened(proposal, 5)
+    (event,) = suggested([pull], {proposal.branch: proposal}, (), "2026-11-23T09:00:00Z")
+    world.events = appended(None, [event])
+    assert [item.entries for item in world.desired.proposals] == [("ab",)]
+    world.open = []
+    assert [item.entries for item in world.desired.proposals] == [("twin",)]
 
 
 def test_a_top_up_is_remembered_likewise() -> None:
