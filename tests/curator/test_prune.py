@@ -14,7 +14,7 @@ from bot.config import Curation
 from bot.curator.losses import losses
 from bot.curator.prune import SafeRemovals, dispensable, prune
 from bot.curator.roles import EvictionKind
-from bot.curator.suggestions import Freed
+from bot.curator.exchanges import Freed
 from bot.rater.model import RatedEntry, ReleaseResults
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, resident

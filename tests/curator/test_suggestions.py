@@ -357,8 +357,8 @@ def test_a_set_that_is_being_filled_is_neither_repacked_nor_pruned_of_what_is_re
     def kinds(fill_to: float | None) -> tuple[list[str], list[str], list[str]]:
         config = make_config(**FILLED | {"fill_to": fill_to})
         found = suggest(known, ABC, config, archived=archive)
-        some = (found.repacks, found.top_ups)
-        return [item.id for item in found.evictions], *([each.swap.admit for each in kind] for kind in some)
+        repacks, top_ups = ([each.swap.admit for each in kind] for kind in (found.repacks, found.top_ups))
+        return [item.id for item in found.evictions], repacks, top_ups
 
     assert kinds(None) == (["spare"], ["abc"], [])
     assert kinds(0.6) == (["spare"], ["abc"], [])
