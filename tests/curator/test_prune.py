@@ -231,6 +231,17 @@ def test_what_release_runs_showed_comes_before_what_would_be_lost() -> None:
     assert suggested([*BEST, best, *spares], novelty="signature")[:2] == ["both", "passed"]
 
 
+def test_up_to_the_share_to_fill_redundant_ones_stay_and_count_as_coverers() -> None:
+    spares = [resident(f"s{n}", {"a": 0.6 + n / 100}) for n in range(3)]
+    config = make_config(redundancy_floor=1, ceiling=8, fill_to=0.5)
+    (only,) = prune([*BEST, *spares], config, 1)
+    assert (only.id, only.remaining) == ("s0", {"a": 4})
+    # What is displaced goes all the same.
+    heir = resident("heir", {"a": 0.7}, displaces=("s2",), pin="audit")
+    signature = make_config(config, novelty="signature", fill_to=1.0)
+    assert [item.id for item in prune([*BEST, *spares, heir], signature, 1)] == ["s2"]
+
+
 def test_a_newcomer_frees_in_the_same_order_and_has_no_results() -> None:
     best = [resident(f"best-{name}", {name: 0.95}) for name in "bc"]
     twins = [resident("t1", {"b": 0.6, "c": 0.6}), resident("t2", {"b": 0.7, "c": 0.7})]
