@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Curation
+from bot.curator.exchanges import Freed
 from bot.curator.losses import losses
 from bot.curator.prune import SafeRemovals, dispensable, prune
 from bot.curator.roles import EvictionKind
