@@ -288,7 +288,6 @@ class SafeRemovals:
             entry.id not in self._open,
             entry.id not in self.roles.displaced and entry.id not in displaced,
             entry.results,
-            not entry.noticed_nothing,
             loss,
             profile.total,
             len(self._profiles) if profile.rank < 0 else profile.rank,

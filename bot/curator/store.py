@@ -115,9 +115,8 @@ State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 class RegressionSet:
     """R, the waitlist and the tombstones, each by id and sorted; and the costs that curators corrected.
 
-    ``results`` are those of release runs, by id.  ``noticed_nothing`` are the ids of those that noticed nothing when
-    they were probed.  ``notes`` name the keys of its files that have no effect, and say how entries of earlier versions
-    are read.
+    ``results`` are those of release runs, by id.  ``notes`` name the keys of its files that have no effect, and say how
+    entries of earlier versions are read.
     """
 
     entries: Mapping[str, Entry]
@@ -125,7 +124,6 @@ class RegressionSet:
     tombstones: Mapping[str, Tombstone]
     costs: Costs = field(default_factory=dict)
     results: Mapping[str, ReleaseResults] = field(default_factory=dict)
-    noticed_nothing: frozenset[str] = frozenset()
     notes: tuple[Problem, ...] = ()
 
     @cached_property
@@ -257,7 +255,6 @@ class RegressionSet:
         found: dict[str, Any] = {
             "setup_cost": self.cost_of(entry.turns, entry.setup),
             "results": self.results.get(entry.id, ReleaseResults.UNKNOWN),
-            "noticed_nothing": entry.id in self.noticed_nothing,
         }
         changed = {name: value for name, value in found.items() if value != getattr(resident, name)}
         return replace(resident, **changed) if changed else resident, stale

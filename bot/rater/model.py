@@ -70,8 +70,7 @@ class RatedEntry:
     among those that entered at that moment, ``pin`` a person's reason,
     ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
     ``attachments`` are a part of what it asks, though no rule looks at their names.
-    ``results`` are those of release runs.  One that ``noticed_nothing`` passed against agents from which a thing that
-    it tests had been taken away.  Both order what prune suggests, and decide nothing.
+    ``results`` are those of release runs, which order what prune suggests, and decide nothing.
     """
 
     id: str
@@ -85,7 +84,6 @@ class RatedEntry:
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
     results: ReleaseResults = ReleaseResults.UNKNOWN
-    noticed_nothing: bool = False
     attachments: tuple[str, ...] = ()
 
     @property

@@ -64,7 +64,6 @@ def residents_of(case: Case) -> list[RatedEntry]:
             customer=item.customer,
             by_rule=item.by_rule,
             results=RESULTS[reference.class_by_results(item, case.options)],
-            noticed_nothing=item.results.noticed_nothing,
         )
         for item in case.residents
     ]

@@ -15,7 +15,6 @@ from bot.curator.exchanges import Freed
 from bot.curator.losses import losses
 from bot.curator.prune import SafeRemovals, dispensable, prune
 from bot.curator.roles import EvictionKind
-from bot.curator.exchanges import Freed
 from bot.rater.model import RatedEntry, ReleaseResults
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, resident
@@ -213,19 +212,17 @@ def test_open_suggestions_and_displaced_entries_come_first() -> None:
 
 
 def test_what_release_runs_showed_comes_before_what_would_be_lost() -> None:
-    shown = [
-        ("both", ReleaseResults.BOTH, False),
-        ("failed", ReleaseResults.FAILED, False),
-        ("unknown", ReleaseResults.UNKNOWN, False),
-        ("probed", ReleaseResults.UNKNOWN, True),
-        ("passed", ReleaseResults.PASSED, False),
-    ]
+    results = {
+        "both": ReleaseResults.BOTH,
+        "failed": ReleaseResults.FAILED,
+        "unknown": ReleaseResults.UNKNOWN,
+        "passed": ReleaseResults.PASSED,
+    }
     # The later one is let go, the more is lost with it.
     spares = [
-        resident(id, {"a": 0.5 + place / 100}, results=results, noticed_nothing=blind)
-        for place, (id, results, blind) in enumerate(shown)
+        resident(id, {"a": 0.5 + place / 100}, results=shown) for place, (id, shown) in enumerate(results.items())
     ]
-    order = ["passed", "probed", "unknown", "failed", "both"]
+    order = ["passed", "unknown", "failed", "both"]
     assert suggested([*BEST, *spares]) == order
     assert suggested([*BEST, *spares], open_suggestions={"both"}) == ["both", *order[:-1]]
     best = resident("best3", {"a": 0.7}, displaces=("both",), pin="audit")

@@ -540,13 +540,13 @@ def prune(
     if losses is None:
         losses = taken_away(entries, knobs, options)
 
-    def order(place: int) -> tuple[int, bool, bool, int, bool, float, float, int]:
+    def order(place: int) -> tuple[int, bool, bool, int, float, float, int]:
         r = entries[place]
         displaced = why[r.id].kind == "displaced"
         total = rounded(math.fsum(counting(r, knobs).values()))
         before = first.index(r.id) if r.id in first else len(first)
-        shown, noticed = class_by_results(r, options), not r.results.noticed_nothing
-        return (before, r.id not in open, not displaced, shown, noticed, losses[r.id], total, place)
+        shown = class_by_results(r, options)
+        return (before, r.id not in open, not displaced, shown, losses[r.id], total, place)
 
     least = math.ceil(rounded((options.fill_to or 0.0) * options.ceiling))
     chosen: list[Grounds] = []

@@ -208,9 +208,9 @@ def ruled_of(source: Source, ruled: frozenset[str]) -> frozenset[str]:
 def results(source: Source) -> Results:
     """None, mostly: else of a few releases, in which it failed never, always or sometimes."""
     if not source.chance(40):
-        return Results(noticed_nothing=source.chance(10))
+        return Results()
     ran = source.count(1, 5)
-    return Results(ran, source.pick((0, ran, source.count(0, ran))), source.chance(20))
+    return Results(ran, source.pick((0, ran, source.count(0, ran))))
 
 
 def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tuple[Item, ...]:

@@ -63,11 +63,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Results:
-    """In how many releases an entry ran, and how many of these failed; and whether a probe of it noticed nothing."""
+    """In how many releases an entry ran, and how many of these failed."""
 
     ran: int = 0
     failed: int = 0
-    noticed_nothing: bool = False
 
 
 @dataclass(frozen=True)
