@@ -25,7 +25,7 @@ from bot.rater.profile import Profile, bits
 _LAST = "~~"
 """Later than any time stamp, and than those of a cycle's admissions."""
 
-_Order: TypeAlias = tuple[bool, bool, int, bool, float, float, int, str]
+_Order: TypeAlias = tuple[bool, bool, int, float, float, int, str]
 """The place of a candidate in prune's order; the smallest is tried first."""
 
 
