@@ -91,6 +91,7 @@ def make_entry(id: str, scores: Mapping[str, float], text: str | None = None, **
     taxonomy = make_taxonomy(*scores)
     defaults: dict[str, Any] = {
         "turns": (text or f"{id} " * 9,),
+        "by_rule": (),
         "classified": EntryClassification(
             taxonomy=taxonomy.version,
             backend="embedded",

@@ -161,7 +161,7 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
     These are the most similar one; the champions of the capabilities of the query and of the champions that it beats;
     the last carrier of a combination; and the last coverers that a capability must keep.  If the query may fill a
     floor, these are also the coverers that make up the floor.  If the age of entries counts, it is also the newest
-    entry.
+    entry.  Of those that wait they are also those behind which it alone waits.
     """
     live = judge.live
     own = live.profile(judge.turn.query)
@@ -184,7 +184,20 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
         found.add(live.residents[-1].id)
     if judge.config.options.fill_floor:
         found |= _floor_makers(live, own)
-    return found | _last_coverers(live, own, leaving)
+    return found | _last_coverers(live, own, leaving) | _in_its_way(judge, own)
+
+
+def _in_its_way(judge: CounterfactualJudge, own: Profile) -> set[str]:
+    """The waiting queries that alone cover a merit of the query, stand against a win of it, or nearly have its text."""
+    live, facts = judge.live, judge.facts
+    waiting, places = live.waiting, live.capabilities.index
+    sets = [waiting.covering([1 << places[name]]) for name in (*facts.new_capabilities, *facts.fills)]
+    for name in facts.wins:
+        index = places[name]
+        sets.append(waiting.in_the_way(index, own.score(index), live.capabilities.margins[index]))
+    if waiting.profiles:
+        sets.append(sum(1 << place for place in live.clones(own, judge.config.knobs.clone_cutoff)))
+    return {id for some in sets if some.bit_count() == 1 for id in waiting.named(some)}
 
 
 def _floor_makers(live: LiveSet, own: Profile) -> set[str]:

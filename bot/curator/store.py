@@ -343,8 +343,19 @@ def load_regression_set(
         **{f"{WAITING}/{name}": item for name, item in waiting.items()},
         **{f"{EVICTED}/{name}": item for name, item in tombstones.items()},
     }
-    notes = tuple(note for path, item in items.items() for note in _unknown_keys(snapshot, path, item))
-    return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones), notes=notes)
+    notes = [note for path, item in items.items() for note in _unknown_keys(snapshot, path, item)]
+    notes += _without_rule_values(snapshot, items)
+    return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones), notes=tuple(notes))
+
+
+def _without_rule_values(snapshot: Snapshot, items: Mapping[str, Entry | Tombstone]) -> Iterator[Problem]:
+    """One note on all entries, in R or waiting, that do not say which of their scores are rule values."""
+    older = [path for path, item in items.items() if isinstance(item, Entry) and item.by_rule is None and item.scores]
+    if older:
+        more = f", and {len(older) - 1} more," if len(older) > 1 else ""
+        message = f"an earlier version wrote the entry{more} without `by_rule`: the sources of the taxonomy decide"
+        fix = "leave it: it is written once the entry is classified again"
+        yield Problem(snapshot.name(min(older)), None, message, fix)
 
 
 def _unknown_keys(snapshot: Snapshot, path: str, item: Entry | Tombstone) -> Iterator[Problem]:
