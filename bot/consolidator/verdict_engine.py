@@ -160,7 +160,8 @@ class TrustGate:
         slots = self.held.get(customer, 0) + len(entering) + 1
         if query.id not in self.updates and slots > rounded(self.share * self.ceiling):
             reasons.append(Reason.CUSTOMER_SHARE)
-        if query.id in self.unseen:
+        # What people saw as a question is the same question after the merge.
+        if ruling.admitted and query.id in self.unseen:
             reasons.append(Reason.UNSEEN)
         if query.id in self.contested:
             reasons.append(Reason.CONTESTED)

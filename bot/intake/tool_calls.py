@@ -141,7 +141,7 @@ _SEPARATORS: Final = re.compile(r"[|;,\n]|->|=>|→|\s(?:then|and)\s")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])\s", re.MULTILINE)
 _EVERY: Final[tuple[Data, ...]] = ("*", ["*"])
 """Values by which every call is forbidden."""
-_AROUND: Final = " \t\r\n\"'`"
+_QUOTES: Final = "\"'`"
 _OR: Final = re.compile(r"\sor\s", re.IGNORECASE)
 
 
@@ -152,7 +152,7 @@ def _stated_in_text(text: str, role: Role) -> ToolStatement:
         return ToolStatement(tuple(replace(call, unwanted=role.unwanted) for call in calls))
     # The format's reader reports invalid JSON.
     bare = "" if text.lstrip().startswith(("[", "{")) else _BULLET.sub("", text)
-    parts = [[name.strip(_AROUND) for name in _OR.split(part)] for part in _SEPARATORS.split(bare)]
+    parts = [[name.strip().strip(_QUOTES).strip() for name in _OR.split(part)] for part in _SEPARATORS.split(bare)]
     names = [name for part in parts for name in part]
     if any(map(_NO_CALL.fullmatch, names)) and not any(map(_is_name, names)):
         return ToolStatement(none=not role.unwanted)

@@ -32,7 +32,6 @@ from bot.pipeline.review import (
 from bot.pipeline.submission import Package
 from bot.rater.contextualizer import LiveSet, without_merit
 from bot.rater.profile import Profile
-from bot.rater.similarity import most_similar
 from bot.text.compare import normalise, rounded
 
 
@@ -303,5 +302,8 @@ def archived_entries(
 def _is_clone(entry: Entry, others: Sequence[Profile], config: Curation) -> bool:
     if not others:
         return False
+    # A late import: what reads the default branch needs no numpy.
+    from bot.rater.similarity import most_similar
+
     _, likeness = most_similar(normalise(entry.turns), [other.text for other in others])
     return rounded(likeness) >= rounded(config.knobs.clone_cutoff)

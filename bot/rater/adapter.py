@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from bot.classifier.model import Classification, Judgement, Path
+from bot.classifier.model import EVEN, Classification, Judgement, Path
 from bot.rater.model import Doubt, ScoredQuery
 from bot.taxonomy.model import Capability, Taxonomy
 
@@ -71,7 +71,9 @@ def _ruled(judgement: Judgement, capability: Capability, arbitrated: Collection[
 
 def _doubtful(classification: Classification) -> Iterator[tuple[str, float]]:
     for name, judgement in classification.judgements.items():
-        if not judgement.value and judgement.probability > 0:
+        # Arbitration may make a likely member FALSE; elsewhere such a value is TRUE.
+        likely = judgement.path != "arbitration" and judgement.probability >= EVEN
+        if not judgement.value and judgement.probability > 0 and not likely:
             yield name, judgement.probability
 
 

@@ -82,9 +82,10 @@ def test_what_the_classifier_remarks_on_the_query_is_told(here: Path, incumbent:
     assert unfamiliar in incumbent("explain", folder, "runes").out
     assert found["contests"]
     assert {item["path"] for item in found["contests"]} <= {"structure", "inference", "arbitration", "tool"}
-    admitted = incumbent("admit", folder, "--dry-run", "--json").json
+    admit = ("admit", folder, "--dry-run", "--accept", "create", "--reason", "the tool is called without its name")
+    admitted = incumbent(*admit, "--json").json
     assert set(admitted["contradictions"]) == {id for id in admitted["admitted"] if "-create-" in id} != set()
-    assert contradicts in incumbent("admit", folder, "--dry-run").out
+    assert contradicts in incumbent(*admit).out
     arguments = ("import", folder / "evals.yaml", "--agent-folder", folder, "--dry-run")
     imported = incumbent(*arguments, "--json").json
     Draft202012Validator(schema("import-output")).validate(imported)

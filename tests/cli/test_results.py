@@ -253,28 +253,6 @@ def test_a_blank_name_is_no_release(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "--release is blank" in capsys.readouterr().err
 
 
-def test_a_champion_that_flaps_is_pinned_unless_the_config_says_otherwise(
-    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def pinned() -> Any:
-        assert run(["prune", "--json"]) == 0
-        return json.loads(capsys.readouterr().out)["pinned"]
-
-    before = pinned()
-    champion = next(id for id, reasons in before.items() if all(reason.startswith("champion:") for reason in reasons))
-    file = written(tmp_path, passed(champion), passed(champion, "failed"))
-    assert run(["results", "add", file, "--release", "v1", *AT]) == 0
-    capsys.readouterr()
-    assert pinned() == before
-    config = Path(clone.working_tree_dir or "") / "config" / "curation.yaml"
-    text = config.read_text(encoding="utf-8")
-    plain = "\n".join(line for line in text.splitlines() if not line.startswith("  unpin_flapping:"))
-    config.write_text(plain.replace("\noptions:", "\noptions:\n  unpin_flapping: true"), encoding="utf-8")
-    assert champion not in pinned()
-    clone.git.update_ref("-d", f"refs/heads/{LEDGER}")
-    assert pinned() == before, "without results nothing flaps"
-
-
 def test_what_could_go_is_told_with_what_runs_showed_and_an_eviction_warns(
     clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ from tests.cli.test_set_life import tree
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 CONFIG = "config/curation.yaml"
-NOTE = "note: config/curation.yaml:29: classifier.embedded.embedding: `auto` means the weights"
+NOTE = "note: config/curation.yaml:33: classifier.embedded.embedding: `auto` means the weights"
 
 
 @pytest.fixture

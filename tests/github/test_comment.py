@@ -45,12 +45,12 @@ def test_all_queries_that_the_classifier_cannot_judge_are_one_question() -> None
 
 
 def test_a_close_call_is_named_with_the_command_that_admits_it() -> None:
-    close = doubtful(make_query("q05", {"a": 0.6}, line=7), "c", 0.4)
+    close = doubtful(make_query("q05", {"a": 0.6}, line=7), "c", 0.45)
     hub = Hub()
     hub.review(make_analysis((*QUERIES, close)))
     (comment,) = hub.ours
     assert "1 close call among the excluded" in comment
-    assert "*C* 0.40" in comment
+    assert "*A* + *C* 0.45" in comment
     assert "`/incumbent accept q05: REASON`" in comment
 
 
@@ -60,7 +60,7 @@ def test_a_tag_below_the_bar_is_a_close_call_too() -> None:
     hub.review(make_analysis((*QUERIES, weak)))
     (comment,) = hub.ours
     assert "1 close call among the excluded" in comment
-    assert "if it competently exercised the capability named, whose probability is too low" in comment
+    assert "Each would bring something new if it competently exercised what is named: so likely is that." in comment
     assert "*E* 0.60" in comment
 
 

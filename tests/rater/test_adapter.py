@@ -61,7 +61,6 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         scores={"a": 0.7, "c": 0.2},
         customer="acme",
         arbitrated=frozenset({"c"}),
-        doubts=(Doubt(capability="b", probability=0.9),),
         personal={"card": 2},
         doubted=frozenset({"a"}),
     )

@@ -167,7 +167,7 @@ def test_coverage_puts_what_is_in_short_supply_first() -> None:
     found = section(render_dashboard(make_dashboard(platform)), "Coverage")
     assert found.startswith("#### Coverage: 2 of 3 short of their floor\n")
     assert rows(found) == [
-        ["*B*", "0", "**short of 2**", "`z`", "0.10"],
+        ["*B*", "0", "**short of 2**", "–", "–"],
         ["*C*", "1", "**short of 2**", "`x`", "0.90"],
         ["*A*", "2", "2", "`y`", "0.95"],
     ]

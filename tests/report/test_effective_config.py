@@ -28,7 +28,7 @@ def effective(folder: Path, text: str) -> dict[str, EffectiveValue]:
 
 def test_a_value_of_the_file_has_its_line(tmp_path: Path) -> None:
     found = effective(tmp_path, REQUIRED)["knobs.competence_bar"]
-    assert (found.value, found.is_default, found.file, found.line) == (0.75, False, CONFIG_FILE, 3)
+    assert (found.value, found.is_default, found.file, found.line) == (0.8, False, CONFIG_FILE, 4)
 
 
 def test_a_value_that_the_file_leaves_out_has_its_line_in_the_defaults(tmp_path: Path) -> None:

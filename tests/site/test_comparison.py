@@ -182,7 +182,6 @@ def test_one_customer_sees_nothing_of_the_others(customer: str) -> None:
     assert "it went out of use" not in page
     if customer == BROUGHT:
         assert verdicts_in(page) == len(review.verdicts)
-        assert "another customer&#39;s" in page
 
 
 def test_without_texts_no_query_can_be_read() -> None:
