@@ -20,6 +20,7 @@ from tests.classifier.model_server import Model, Reply, failure
 from tests.classifier.test_language_model import KEY, names_of, voting
 from tests.cli.conftest import Incumbent, make_platform
 from tests.factories import REPOSITORY
+from tests.variants import exhaustive
 
 MODEL = Model(lambda body: voting(body, names_of(body)[:2]))
 AT = ["--at", "2026-05-05T03:05:05Z"]
@@ -67,7 +68,7 @@ def answer(body: dict[str, Any]) -> Reply:
 
 @pytest.mark.parametrize(
     ("command", "moment"),
-    [("triage", "POST batches"), ("import", "GET batches/ID"), ("reclassify", "POST batches")],
+    [("triage", "POST batches"), ("import", "GET batches/ID"), *exhaustive([("reclassify", "POST batches")])],
 )
 def test_a_command_that_is_killed_between_submission_and_answers_goes_on_and_pays_once(
     command: str, moment: str, tmp_path: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch

@@ -135,13 +135,13 @@ def test_looking_ends_where_many_in_a_row_bring_nothing_in_any_number_of_process
     assert estimated[0] > 0
     # Nothing is looked at anew, whatever another number of processes had begun; and with no end to looking all is.
     kept = {path: path.stat().st_mtime_ns for path in Path("two.work/classified").iterdir()}
-    again = ["--force", "--processes", "3"]
+    again = ["--force", "--processes", "1"]
     assert incumbent(*arguments, *again).code == 0
     assert content(Path("two")) == content(Path("one"))
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     text = config.read_text(encoding="utf-8")
     config.write_text(text.replace("stop_after: 8", "stop_after: null"), encoding="utf-8")
-    outcome = incumbent(*arguments, "--force")
+    outcome = incumbent(*arguments, *again)
     assert outcome.code == 0, outcome.err
     assert json.loads(outcome.out)["unseen"] == 0
     assert "representatives estimated" not in outcome.err
