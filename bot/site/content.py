@@ -235,8 +235,6 @@ def _entries(
 def _neighbours(residents: Mapping[str, Entry], entries: Sequence[Entry]) -> dict[str, tuple[Neighbour, ...]]:
     """Entry → the residents whose texts are most like its own, the most similar first (ties: smaller id)."""
     ids = sorted(residents)
-    if not ids:
-        return {entry.id: () for entry in entries}
     # One more, since most are their own most similar.
     nearest = most_similar_few(
         [normalise(entry.turns) for entry in entries], [normalise(residents[id].turns) for id in ids], NEIGHBOURS + 1

@@ -86,6 +86,15 @@ def test_the_most_similar_are_those_of_the_matrix(
     assert list(most_similar_few(queries, choices, count)) == [row[:count] for row in expected]
 
 
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [([], []), (["b"], [(0, 0.5)]), (["b", "ab", "ba"], [(1, 1.0), (0, 0.5)]), (["c", ""], [(0, 0.0), (1, 0.0)])],
+    ids=["none", "fewer", "the first of equals", "unlike all"],
+)
+def test_the_most_similar_of_few(choices: list[str], expected: list[tuple[int, float]]) -> None:
+    assert list(most_similar_few(["ab"], choices, 2)) == [expected]
+
+
 @pytest.mark.parametrize("longest", [200, 300, 70_000], ids=["a byte counts it", "two bytes", "four bytes"])
 def test_the_most_similar_of_texts_of_any_length(longest: int) -> None:
     texts = ["é\u2014ab" * share for share in range(60)] + ["a" * longest, "a" * longest + "b"]
