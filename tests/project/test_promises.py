@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from itertools import chain, repeat
 from typing import Any
 
@@ -25,6 +27,15 @@ def test_each_side_is_measured_several_times_at_least() -> None:
     assert (next(ours), next(yardstick)) == (0.0, 0.0)
 
 
+@pytest.fixture
+def few_objects() -> Iterator[None]:
+    """What other tests left would be looked through for garbage before each round."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("few_objects")
 def test_what_stays_above_its_bound_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
     runs: list[int] = []
     assert not compared("more of less", 0.5, lambda: runs.extend(sorted(range(9_999))), lambda: None)
