@@ -218,7 +218,7 @@ def showing(root: Path, quick: bool) -> list[bool]:
     kept = [
         compared(
             f'incumbent site of 1,000 entries, opened before, over python -c "{LIBRARIES}"',
-            16.0,
+            18.0,
             small,
             partial(_run, "-c", LIBRARIES),
         )
