@@ -54,12 +54,20 @@ class CycleState:
         """The verdict on ``query``; whether it is a close call is seen at the end of the cycle."""
         return self._verdict(query, profile, self.live.facts(query, profile, similarity))
 
-    def without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
-        """:meth:`verdict` for a ``query`` whose key is without merit."""
-        return self._verdict(query, profile, self.live.facts_without_merit(query, profile, similarity))
+    def without_merit(
+        self, query: ScoredQuery, profile: Profile, similarity: Similarity, known: Sequence[int], since: int
+    ) -> Verdict:
+        """:meth:`verdict` for a ``query`` whose key is without merit.
 
-    def _verdict(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts) -> Verdict:
-        ruling, behind = self._ruling(query, profile, facts)
+        ``known`` are the places of the waiting queries that it is a clone of among the first ``since``.
+        """
+        facts = self.live.facts_without_merit(query, profile, similarity)
+        return self._verdict(query, profile, facts, known, since)
+
+    def _verdict(
+        self, query: ScoredQuery, profile: Profile, facts: RelationalFacts, known: Sequence[int] = (), since: int = 0
+    ) -> Verdict:
+        ruling, behind = self._ruling(query, profile, facts, known, since)
         return Verdict(
             id=query.id,
             ruling=ruling,
@@ -68,13 +76,20 @@ class CycleState:
             facts=facts,
         )
 
-    def _ruling(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts) -> tuple[Ruling, int]:
-        """The final ruling, by gates 0 to 7 and waiting queries; and the waiting queries that it waits behind."""
+    def _ruling(
+        self, query: ScoredQuery, profile: Profile, facts: RelationalFacts, known: Sequence[int] = (), since: int = 0
+    ) -> tuple[Ruling, int]:
+        """The final ruling, by gates 0 to 7 and waiting queries; and the waiting queries that it waits behind.
+
+        ``known`` are the places of those that it is a clone of among the first ``since``.
+        """
         ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
         live = self.live
         if not live.waiting.profiles or ruling.admitted or ruling in (CLONE, OFF_TAXONOMY):
             return ruling, 0
-        clones = live.clones(profile, self.config.knobs.clone_cutoff) if self.has_texts else ()
+        clones = known
+        if self.has_texts and since < len(live.waiting.profiles):
+            clones = [*known, *live.clones([profile], self.config.knobs.clone_cutoff, since)[0]]
         if clones and (behind := live.behind(profile, facts.wins, clones)):
             return CLONE, behind
         if not query.familiar:
@@ -172,9 +187,12 @@ def _turns(
         if verdict.admitted:
             nearest.compare_one(profile)
         yield place, verdict
-    for _, place in sorted(redundant):
+    last = [place for _, place in sorted(redundant)]
+    since = len(live.waiting.profiles)
+    clones = live.clones([profiles[place] for place in last], moment.config.knobs.clone_cutoff)
+    for place, known in zip(last, clones, strict=True):
         nearest.settle(place)
-        verdict = moment.without_merit(queries[place], profiles[place], nearest.of(place))
+        verdict = moment.without_merit(queries[place], profiles[place], nearest.of(place), known, since)
         moment.follow(queries[place], profiles[place], verdict.ruling)
         yield place, verdict
 

@@ -196,7 +196,8 @@ def _in_its_way(judge: CounterfactualJudge, own: Profile) -> set[str]:
         index = places[name]
         sets.append(waiting.in_the_way(index, own.score(index), live.capabilities.margins[index]))
     if waiting.profiles:
-        sets.append(sum(1 << place for place in live.clones(own, judge.config.knobs.clone_cutoff)))
+        (clones,) = live.clones([own], judge.config.knobs.clone_cutoff)
+        sets.append(sum(1 << place for place in clones))
     return {id for some in sets if some.bit_count() == 1 for id in waiting.named(some)}
 
 

@@ -9,15 +9,22 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any, Final
 
 from bot.config import Curation
 from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
-from bot.rater.profile import Capabilities, CarriedCombinations, Profile, bits, bits_of, counted, spelled_out, weights
+from bot.rater.profile import (
+    Capabilities,
+    CarriedCombinations,
+    Profile,
+    bits,
+    bits_of,
+    counted,
+    selected,
+    spelled_out,
+    weights,
+)
 from bot.text.compare import rounded
-
-_DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
 
 
 class WaitingQueries:
@@ -90,8 +97,7 @@ class WaitingQueries:
     def named(self, places: int) -> tuple[str, ...]:
         """The ids of those at ``places``."""
         if places not in self._named:
-            digits = bin(places)[:1:-1].encode().translate(_DIGITS)
-            self._named[places] = tuple(profile.id for profile in compress(self.profiles, digits))
+            self._named[places] = tuple(profile.id for profile in selected(self.profiles, places))
         return self._named[places]
 
     def _places(self, kind: int, masks: Iterable[int]) -> int:
@@ -330,6 +336,10 @@ class LiveSet:
             champion_scores=_NONE,
         )
 
+    def wanted(self) -> int:
+        """The capabilities that would be new or fill a floor by some query, and that none waits with."""
+        return (~self.covered | self._short) & ~self.waiting.covered & ((1 << len(self.coverers)) - 1)
+
     def would_cover(self, capability: int, profile: Profile) -> bool:
         """Whether ``capability``, a single bit, would be new or fill a floor by ``profile``, and none waits with it."""
         wanted = ~self.covered | self._fillable(profile.customer)
@@ -338,6 +348,18 @@ class LiveSet:
     def is_new(self, combination: int) -> bool:
         """Whether neither R nor a familiar waiting query carries the ``combination``."""
         return bool(self._known.lacking(combination))
+
+    def new_partners(self) -> Mapping[int, int]:
+        """Each capability, as a single bit → those that form with it a pair that is new (novelty 2)."""
+        combinable = bits_of(self.capabilities.combining)
+        found = dict.fromkeys(combinable, 0)
+        for rest, ends in self._known.lacking(self.capabilities.combining):
+            # A single capability has no partner, and no rest.
+            if rest:
+                found[rest] |= ends
+                for end in bits_of(ends):
+                    found[end] |= rest
+        return found
 
     def lacking(self, profile: Profile) -> frozenset[int]:
         """newCombos of ``profile`` as masks: its combinations that neither R nor a familiar waiting query carries."""
@@ -349,11 +371,15 @@ class LiveSet:
             return 0
         return self.waiting.carrying(spelled_out(self._carried.lacking(profile.combined)))
 
-    def clones(self, profile: Profile, cutoff: float) -> Sequence[int]:
-        """The places of the waiting queries of which ``profile`` is a clone."""
+    def clones(self, profiles: Sequence[Profile], cutoff: float, since: int = 0) -> Sequence[Sequence[int]]:
+        """Of each of ``profiles`` the places of the waiting queries that it is a clone of, from place ``since`` on."""
         from bot.rater.similarity import clones_among
 
-        return clones_among(profile.text, self.waiting.texts, cutoff)
+        texts = self.waiting.texts[since:]
+        if not texts:
+            return [()] * len(profiles)
+        found = clones_among([profile.text for profile in profiles], texts, cutoff)
+        return [[place + since for place in places] for places in found] if since else found
 
     def behind(self, profile: Profile, wins: Iterable[str], clones: Sequence[int] = ()) -> int:
         """The waiting queries behind which ``profile`` waits, with its ``wins`` against R; 0 if it does not.

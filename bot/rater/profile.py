@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, compress
 from math import fsum
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from bot.config import Curation
 from bot.rater.model import RatedEntry
 from bot.text.compare import all_rounded, normalise, rounded, seconds
 
 Novelty = Literal["signature"] | int
+Item = TypeVar("Item")
 
 
 class CarriedCombinations:
@@ -264,7 +265,7 @@ class Capabilities:
         return _all_subsets(profile.combined, self.novelty)
 
     def _named(self, mask: int) -> tuple[str, ...]:
-        return tuple([self.names[index] for index in bits(mask)])
+        return selected(self.names, mask)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -280,6 +281,14 @@ def _all_subsets(caps: int, strength: int) -> frozenset[int]:
 
 def _masks(caps: int, size: int) -> frozenset[int]:
     return frozenset(map(sum, combinations(bits_of(caps), size)))
+
+
+_DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
+
+
+def selected(items: Iterable[Item], mask: int) -> tuple[Item, ...]:
+    """The ``items`` at the places of the set bits of ``mask``."""
+    return tuple(compress(items, bin(mask)[:1:-1].encode().translate(_DIGITS)))
 
 
 def bits(mask: int) -> list[int]:

@@ -118,12 +118,15 @@ def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
 _BELOW: Final = 0.001
 
 
-def clones_among(text: str, others: Sequence[str], cutoff: float) -> list[int]:
-    """The places of the ``others``, normalised as ``text`` is, of which it is a clone."""
+def clones_among(queries: Sequence[str], others: Sequence[str], cutoff: float) -> list[list[int]]:
+    """Of each normalised query the places of the ``others``, normalised too, that it is a clone of."""
     least = rounded(cutoff)
-    values = cdist([text], others, scorer=SCORER, score_cutoff=max(least - _BELOW, 0.0), dtype="float64")[0]
-    near = np.flatnonzero(values >= least - _BELOW).tolist()
-    return [place for place in near if rounded(float(values[place])) >= least]
+    values = cdist(queries, others, scorer=SCORER, score_cutoff=max(least - _BELOW, 0.0), dtype="float64")
+    found: list[list[int]] = [[] for _ in queries]
+    for row, place in np.argwhere(values >= least - _BELOW).tolist():
+        if rounded(float(values[row, place])) >= least:
+            found[row].append(place)
+    return found
 
 
 class NearestResidents:
