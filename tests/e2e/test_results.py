@@ -19,7 +19,7 @@ from bot.results.record import ReleaseRecord, release_path
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.world import World
-from tests.e2e.test_suggestions import CALLS, ours, spare
+from tests.e2e.test_suggestions import ours, spare
 from tests.e2e.test_ticks import dashboard, stays
 
 
@@ -179,40 +179,3 @@ def test_faults_of_a_file_count_nothing_and_are_all_told(
     assert counts(world, bot, tmp_path, "--results", str(good), sha="") == 2
     assert counts(world, bot, tmp_path, "--results", str(good), GITHUB_REPOSITORY="") == 2
     assert world.head("incumbent/ledger") is None
-
-
-@pytest.mark.exhaustive
-def test_a_champion_that_flaps_may_go_where_the_config_says_so_and_only_while_it_flaps(
-    world: World, bot: Bot, tmp_path: Path
-) -> None:
-    files = platform_files()
-    text = files["config/curation.yaml"].replace("\noptions:", "\noptions:\n  unpin_flapping: true")
-    config = {"config/curation.yaml": f"{text}results: {{window: 2}}\n"}
-    world.push(
-        "main", config | spare("spare-one", "The limit is to be set anew by spare-one", **dict.fromkeys(CALLS, 0.9))
-    )
-    assert bot.on("schedule").codes == (0, 0)
-    assert ours(world) == [], "it is champion"
-    add(world, tmp_path, "v1", {"spare-one": "failed"})
-    add(world, tmp_path, "v10", {"spare-one": "passed"})
-    assert bot.on("schedule").codes == (0, 0)
-    assert ours(world) == []
-    out = wrote(tmp_path, "mixed.jsonl", *({"entry": "spare-one", "outcome": said} for said in ("passed", "failed")))
-    assert counts(world, bot, tmp_path, "--results", str(out), "--release", "v100") == 0
-    assert bot.on("schedule").codes == (0, 0)
-    (pull,) = ours(world)
-    assert pull["title"] == "Evict spare-one: redundant"
-    for number in (1, 2):
-        calm = wrote(tmp_path, f"calm-{number}.jsonl", {"entry": "spare-one", "outcome": "passed"})
-        assert counts(world, bot, tmp_path, "--results", str(calm), "--release", f"later {number}") == 0
-    assert bot.on("schedule").codes == (0, 0)
-    assert ours(world) == [], "it is stable, and champion again"
-    mixed = wrote(tmp_path, "again.jsonl", *({"entry": "spare-one", "outcome": said} for said in ("failed", "passed")))
-    assert counts(world, bot, tmp_path, "--results", str(mixed), "--release", "last") == 0
-    assert bot.on("schedule").codes == (0, 0)
-    (pull,) = ours(world)
-    before = world.head("main")
-    after = world.merge(pull["number"])
-    assert bot.on("push", before=before, after=after).codes == (0, 0)
-    assert not any("No longer true" in item["body"] for item in world.comments(pull["number"]))
-    stays(bot)
