@@ -53,12 +53,12 @@ def test_the_set_is_what_the_pipeline_and_its_reviewers_make_of_the_customers(
         where = ["--repo", str(folder), "--by", "platform-team", "--at", at]
         answer(capsys, "admit", str(folder / "eval_sets" / customer), *where, *words)
     assert entries(folder) == entries(EXAMPLE)
-    assert len(entries(folder)) == 11
+    assert len(entries(folder)) == 9
     assert answer(capsys, "prune", "--repo", str(folder))["suggestions"] == []
     status = answer(capsys, "status", "--repo", str(folder))
-    assert (status["size"], sum(bool(item["coverers"]) for item in status["capabilities"])) == (11, 17)
+    assert (status["size"], sum(bool(item["coverers"]) for item in status["capabilities"])) == (9, 15)
     assert run(["export", "--repo", str(folder), "--to", "jsonl"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 11
+    assert len(capsys.readouterr().out.splitlines()) == 9
 
 
 def test_facts_decide_what_they_say_and_close_what_they_exclude(capsys: pytest.CaptureFixture[str]) -> None:
