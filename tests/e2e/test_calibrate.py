@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+import yaml
 
 from bot.cli.main import run
 from bot.ledger.model import BRANCH
@@ -45,7 +46,7 @@ def test_it_offers_once_what_people_close_or_merge(
     assert f"`{CAPABILITY}` competence_bar: 0.5 -> 0.7" in pull["body"]
     offered = world.read(pull["head"]["ref"], CONFIG)
     assert offered is not None
-    assert f"  {CAPABILITY}: {{competence_bar: 0.7}}\n" in offered
+    assert yaml.safe_load(offered)["per_capability"][CAPABILITY] == {"competence_bar": 0.7}
     assert world.head("main") == base
 
     assert calibrate(world, clone) == 0

@@ -82,6 +82,8 @@ def test_a_curator_corrects_tags_and_the_entry_keeps_them(world: World, bot: Bot
     assert recorded(world) == {}
 
     say(world, bot, pull.number, CURATOR, f"/incumbent correct {EXCLUDED} +{missed}")
+    # What a person says covers, and wins nothing.
+    say(world, bot, pull.number, CURATOR, f"/incumbent accept {EXCLUDED}: the second test of it")
     known = entries(world)
     assert merged(world, bot, pull.number).codes == (0, 0)
     (entry,) = [id for id in entries(world) - known if read(world, id)["source"]["item"] == EXCLUDED]

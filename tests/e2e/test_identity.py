@@ -41,7 +41,7 @@ def admitted(run: BotRun) -> set[str]:
 
 
 def readme(world: World, folder: Path) -> tuple[PullRequest, BotRun]:
-    """The example of the README: q15 is admitted for what is attached to it, q06 on a tag that is inferred."""
+    """The example of the README: q15 is admitted for what is attached to it, q09 on a tag that is inferred."""
     places = ("config/curation.yaml", "taxonomy", "regression_set")
     world.push("main", {name: text for place in places for name, text in files_in(REPOSITORY, place).items()})
     brought = files_in(REPOSITORY / "examples" / "customers", "northwind-tracker/tracker")
@@ -61,7 +61,7 @@ def test_a_writer_whose_membership_is_private_is_no_outsider(world: World, tmp_p
     pull, run = readme(world, tmp_path)
     assert world.pull(pull.number)["author_association"] == association
     assert outside(run) == set()
-    assert {"q06", "q15"} <= admitted(run)
+    assert {"q09", "q15"} <= admitted(run)
     assert conclusion(world, pull.head) == "success"
 
 
@@ -71,7 +71,7 @@ def test_a_collaborator_who_may_only_read_is_an_outsider(world: World, tmp_path:
     world.state(CUSTOMER, association)
     pull, run = readme(world, tmp_path)
     assert world.pull(pull.number)["author_association"] == association
-    assert "q06" in outside(run)
+    assert "q09" in outside(run)
     assert admitted(run) == {"q15"}
     assert "UNTRUSTED_AUTHOR" in sticky(world, pull.number)
     assert "GitHub does not tell" not in sticky(world, pull.number)
@@ -81,7 +81,7 @@ def test_a_collaborator_who_may_only_read_is_an_outsider(world: World, tmp_path:
 def test_whom_nobody_can_look_up_is_an_outsider_and_the_comment_says_why(world: World, tmp_path: Path) -> None:
     world.gateway.fail(lambda request: request.path.endswith("/permission"), error(403, "Forbidden"), 9)
     pull, run = readme(world, tmp_path)
-    assert "q06" in outside(run)
+    assert "q09" in outside(run)
     assert f"This token may not look up the permission of `{CUSTOMER}`" in sticky(world, pull.number)
 
 

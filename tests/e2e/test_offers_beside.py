@@ -89,7 +89,9 @@ def test_no_eviction_is_suggested_that_is_unsafe_beside_what_is_offered(world: W
     strong = re.compile(r"backend.change: 0\.[5-9]")
     coverers = [name for name, text in files.items() if name.startswith("regression_set/") and strong.search(text)]
     floor = f"per_capability: {{backend.change: {{redundancy_floor: {len(coverers) - 1}}}}}"
-    files["config/curation.yaml"] = files["config/curation.yaml"].replace("per_capability: {}", floor)
+    text = re.sub("per_capability: {.*}", floor, files["config/curation.yaml"])
+    # So that nothing else enters.
+    files["config/curation.yaml"] = text.replace("honesty_floor: 0.78", "honesty_floor: 1.0")
     world.push("main", files)
     bot = Bot(world, tmp_path / "runs")
     bot.on("schedule")
