@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -59,7 +59,8 @@ class SetState:
 
     ``ids`` are those of the residents that the submission was judged against.  ``edited`` maps queries to the entry in
     R that they would replace; ``texts`` are the current files of those entries.  ``waiting`` are the ids on the
-    waitlist, ``tombstones`` those that were evicted.
+    waitlist, ``tombstones`` those that were evicted.  ``order`` is the first place of those that enter now
+    (:func:`first_place`).
     """
 
     ids: Collection[str]
@@ -67,6 +68,12 @@ class SetState:
     texts: Mapping[str, str]
     waiting: Collection[str] = ()
     tombstones: Collection[str] = ()
+    order: int = 0
+
+
+def first_place(entered: Iterable[tuple[str, int]], at: str) -> int:
+    """The place after all that ``entered`` at the moment ``at``: they are pairs of a time and a place at that time."""
+    return max([place + 1 for moment, place in entered if moment == at], default=0)
 
 
 def stored(scores: Mapping[str, float]) -> dict[str, float]:
@@ -147,7 +154,9 @@ def stage(
         kept = {} if before is None else {"pin": before.pin, "quarantined": before.quarantined}
         return found.model_copy(update=kept)
 
-    entries = [entry(place, verdict) for place, verdict in enumerate((*plan.admitted, *plan.waiting_for_slot))]
+    entries = [
+        entry(place, verdict) for place, verdict in enumerate((*plan.admitted, *plan.waiting_for_slot), standing.order)
+    ]
     admitted, waiting = tuple(entries[: len(plan.admitted)]), tuple(entries[len(plan.admitted) :])
     return Staging(
         admitted=admitted,
@@ -179,7 +188,8 @@ def stage_waiting(
     earning = [verdict for verdict in verdicts if verdict.admitted or by_id[verdict.id].is_wanted]
     holders = slot_holders([verdict.id for verdict in earning], config.ceiling - len(residents), ())
     entering = [item for item in earning if item.id in holders]
-    admitted = tuple(_enter(by_id[item.id], item, occasion, place) for place, item in enumerate(entering))
+    place = first_place([(item.admitted_at, item.order) for item in residents], occasion.at)
+    admitted = tuple(_enter(by_id[item.id], item, occasion, place) for place, item in enumerate(entering, place))
     earned = {verdict.id for verdict in earning}
     leaving = tuple(
         by_id[verdict.id] for verdict in verdicts if not verdict.decision.admits and verdict.id not in earned

@@ -28,7 +28,7 @@ from bot.curator.entry import Entry, Evicted
 from bot.curator.exchanges import Exchange, Exchanges, Freed
 from bot.curator.prune import SafeRemovals, Suggestion
 from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles
-from bot.curator.staging import AuditStamp, Staging, as_entering, queued
+from bot.curator.staging import AuditStamp, Staging, as_entering, first_place, queued
 from bot.curator.store import RegressionSet
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
@@ -269,11 +269,12 @@ def _comparable(archived: Mapping[str, Entry], known: RegressionSet, taxonomy: T
 
 def confirm_swaps(swaps: Sequence[SwapSuggestion], known: RegressionSet, occasion: AuditStamp) -> Staging:
     """The ``swaps``, repacks and top-ups of R as a person confirms them, in one change."""
+    place = first_place([(item.admitted.at, item.admitted.order) for item in known.entries.values()], occasion.at)
     admitted = tuple(
         item.entering.model_copy(
-            update={"admitted": item.entering.admitted.model_copy(update={"at": occasion.at})},
+            update={"admitted": item.entering.admitted.model_copy(update={"at": occasion.at, "order": place})},
         )
-        for item in swaps
+        for place, item in enumerate(swaps, place)
     )
     planned: list[changes.FileChange] = []
     for item, entry in zip(swaps, admitted, strict=True):

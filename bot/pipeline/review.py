@@ -35,7 +35,7 @@ from bot.curator.entry import Entry, Source, StaleEntry, Tombstone, total
 from bot.curator.exchanges import Exchanges
 from bot.curator.losses import Coverage
 from bot.curator.prune import SafeRemovals
-from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, stage
+from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, first_place, stage
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.curator.suggestions import Swap, earning, newcomers_of
 from bot.errors import IncumbentError, InputError, Problem
@@ -477,12 +477,15 @@ def stage_admissions(
         )
         for name, scored in outcome.scored.items()
     }
+    known = outcome.platform.regression_set
+    entered = [item.admitted for item in (*known.entries.values(), *known.waiting.values())]
     standing = SetState(
         ids={resident.id for resident in outcome.residents},
         edited=outcome.edited,
         texts=texts,
-        waiting=outcome.platform.regression_set.waiting.keys(),
-        tombstones=outcome.platform.regression_set.tombstones.keys(),
+        waiting=known.waiting.keys(),
+        tombstones=known.tombstones.keys(),
+        order=first_place([(item.at, item.order) for item in entered], occasion.at),
     )
     return stage(
         outcome.plan,

@@ -17,6 +17,7 @@ from bot.curator.staging import (
     SetState,
     Staging,
     classified_by,
+    first_place,
     out_of_line,
     queued,
     restoration,
@@ -177,6 +178,17 @@ def waiting_entry(id: str, scores: dict[str, float], **admitted: Any) -> Entry:
 
 def let_in(*waiting: Entry, residents: tuple[Any, ...] = (), **config: Any) -> Staging:
     return stage_waiting(waiting, residents, make_config(**config), TAXONOMY, NOW)
+
+
+def test_what_enters_at_the_moment_of_others_comes_after_them() -> None:
+    there = tuple(resident(name, {"a": 0.9}, admitted_at=NOW.at, order=place) for place, name in enumerate("rs"))
+    assert first_place([(item.admitted_at, item.order) for item in there], NOW.at) == 2
+    assert first_place([("2025-01-01T00:00:00Z", 5)], NOW.at) == 0
+    candidates = (make_candidate("q1", {"b": 0.9}), make_candidate("q2", {"c": 0.8}))
+    _, staging = staged(*candidates, standing=SetState(ids=("r", "s"), edited={}, texts={}, order=2), residents=there)
+    assert [entry.admitted.order for entry in staging.admitted] == [2, 3]
+    (entry,) = let_in(waiting_entry("w", {"b": 0.9}), residents=there).admitted
+    assert entry.admitted.order == 2
 
 
 def test_a_free_slot_goes_to_what_earns_it_on_the_verdict_of_now() -> None:

@@ -421,3 +421,7 @@ def test_a_confirmed_swap_and_a_confirmed_repack_are_one_change() -> None:
     paths = ["abc", *(f"{name}{id}" for id in ("ab", "bc", "ac") for name in ("", "evicted/"))]
     changed = confirm_swaps(repacks, full, stamp).file_changes
     assert sorted(item.path for item in changed) == sorted(f"regression_set/{name}.yaml" for name in paths)
+    # What enters at the moment of others comes after them.
+    at = full.entries["ab"].admitted.at
+    (entry,) = confirm_swaps(repacks, full, AuditStamp(at=at, commit=None, by="cora")).admitted
+    assert (entry.admitted.at, entry.admitted.order) == (at, 1)
