@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from bot.consolidator.verdict import Route, Verdict
+from bot.consolidator.verdict import Reason, Route, Verdict
 from bot.curator.admission import Provision
 from bot.pipeline.review import Review
 from bot.report import verdict_text as wording
@@ -140,7 +140,8 @@ def _print_section(
 def print_accepting(admit: str, verdicts: Sequence[Verdict], review: Review, out: Printer) -> None:
     """The command ``admit`` with the acceptance of those of ``verdicts`` that enter by it, to be copied into a shell.
 
-    To accept an EXCLUDE takes a reason, and so a command of its own; of some that offer the same the first enters.
+    To accept an EXCLUDE, or what is contradicted, takes a reason, and so a command of its own; of some that offer the
+    same the first enters.
     """
     unfamiliar = sum(not verdict.facts.familiar for verdict in verdicts)
     if unfamiliar:
@@ -151,7 +152,11 @@ def print_accepting(admit: str, verdicts: Sequence[Verdict], review: Review, out
         )
     if any(not verdict.decision.admits for verdict in verdicts):
         out.line("To accept an EXCLUDE, give --reason.")
-    ids = review.together([verdict.id for verdict in verdicts if verdict.decision.admits][: wording.COMMANDED])
+    admitting = [verdict for verdict in verdicts if verdict.decision.admits]
+    doubted = [verdict for verdict in admitting if Reason.CONTRADICTED in verdict.reasons]
+    if doubted:
+        out.line("To accept what rests on doubtful expected tool calls, give --reason.")
+    ids = review.together([verdict.id for verdict in admitting if verdict not in doubted][: wording.COMMANDED])
     if not ids:
         return
     several = f"{len(ids)} of them, or those that you leave in"

@@ -13,7 +13,7 @@ from bot.curator.entry import Entry, Source
 from bot.curator.file_changes import admit, apply, let_wait
 from bot.pipeline.workspace import open_platform
 from tests.cli.conftest import Incumbent
-from tests.factories import make_entry
+from tests.factories import REPOSITORY, make_entry
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
@@ -430,3 +430,29 @@ def test_admit_accepts_all_that_needs_review(platform: Path, incumbent: Incumben
     assert len(found) > len(direct)
     left = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json["verdicts"]
     assert [item["id"] for item in left if item["outcome"] == "waiting-for-review"] == []
+
+
+def test_what_rests_on_doubtful_expected_calls_enters_by_name_and_with_a_reason_only(
+    platform: Path, incumbent: Incumbent, tmp_path: Path
+) -> None:
+    folder = tmp_path / "acme" / "desk"
+    for name in ("config", "taxonomy"):
+        shutil.rmtree(platform / name)
+        shutil.copytree(REPOSITORY / name, platform / name)
+    shutil.copytree(REPOSITORY / "examples" / "customers" / "northwind-tracker" / "tracker", folder)
+    calls = "[listIssues, createIssue, getIssue, listMilestones]"
+    query = f"- {{id: g1, query: Sounds good to me., expected: {{tool_calls: {calls}}}}}"
+    (folder / "evals.yaml").write_text(f"eval_set: 1\nqueries:\n  {query}\n", encoding="utf-8")
+    everything = incumbent("admit", folder, "--repo", platform, "--accept", "all", "--dry-run")
+    assert everything.code == 0
+    assert "To accept what rests on doubtful expected tool calls, give --reason." in everything.out
+    # No command is shown that is refused.
+    assert "--accept g1" not in everything.out
+    (verdict,) = incumbent("review", folder, "--repo", platform, "--json").json["verdicts"]
+    assert "CONTRADICTED" in verdict["reasons"]
+    admit = ("admit", folder, "--repo", platform, "--accept", "g1")
+    refused = incumbent(*admit)
+    assert refused.code == 1
+    assert "doubtful" in refused.err
+    assert incumbent(*admit, "--reason", "it answers a question").code == 0
+    assert (platform / "regression_set" / f"{verdict['entry']}.yaml").exists()
