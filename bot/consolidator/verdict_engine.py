@@ -79,6 +79,11 @@ def deciding(facts: RelationalFacts) -> tuple[str, ...]:
     return facts.new_capabilities or tuple(facts.fills) or tuple(facts.wins)
 
 
+def evidence(facts: RelationalFacts) -> Iterable[str]:
+    """The same, and where a query brings combinations alone their members."""
+    return deciding(facts) or chain(*facts.new_combinations)
+
+
 def honesty(facts: RelationalFacts, options: Options) -> float:
     """The score that gate 6 compares with ``honesty_floor``: the weakest of the evidence of the query's own gate.
 
@@ -115,7 +120,7 @@ def _doubted(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, beyond:
         found.add(Reason.ATTEMPT)
     if query.personal:
         found.add(Reason.PERSONAL_DATA)
-    if any(name in query.doubted for name in deciding(facts) or chain(*facts.new_combinations)):
+    if query.doubted.intersection(evidence(facts)):
         found.add(Reason.CONTRADICTED)
     return _reviewed(ruling, [reason for reason in GATE_7 if reason in found])
 
@@ -152,8 +157,7 @@ class TrustGate:
         if not ruling.decision.admits:
             return ruling
         reasons = []
-        evidence = {*facts.new_capabilities, *facts.fills, *facts.wins} or {*chain(*facts.new_combinations)}
-        if not self.author_trusted and not evidence & self.declared[query.id]:
+        if not self.author_trusted and not self.declared[query.id].intersection(evidence(facts)):
             reasons.append(Reason.UNTRUSTED_AUTHOR)
         customer = self.customers[query.id]
         entering = [id for id in admitted if self.customers[id] == customer and id not in self.updates]

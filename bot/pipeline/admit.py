@@ -7,13 +7,14 @@ decides the time of writing; nothing here writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.classifier.corrections import unheeded
 from bot.classifier.model import Backend, Classification, Identity, Progress
 from bot.classifier.usage import Usage
 from bot.config import Curation
 from bot.consolidator.verdict import Reason
+from bot.curator import file_changes
 from bot.curator.admission import Answer, Provision, to_provision
 from bot.curator.entry import Admitted, Entry, StaleEntry
 from bot.curator.staging import AuditStamp, Staging, entry_of, stage_waiting
@@ -101,6 +102,13 @@ def admit_package(
     _refuse_without_effect(outcome, answers, words)
     texts = {entry.id: text_of(entry.id) for entry in outcome.edited.values()}
     staging = stage_admissions(outcome, texts, now)
+    wanted = _wanted_in_line(platform, outcome, answers)
+    if wanted:
+        staging = replace(
+            staging,
+            waiting=(*staging.waiting, *wanted),
+            file_changes=(*staging.file_changes, *map(file_changes.let_wait, wanted)),
+        )
     staged = {entry.id for entry in (*staging.admitted, *staging.waiting)}
     return Admission(
         staging=staging,
@@ -115,6 +123,17 @@ def admit_package(
         usage=backend.usage,
         provisions=provisions_of(staging, platform),
     )
+
+
+def _wanted_in_line(platform: Platform, outcome: Review, answers: Sequence[Answer]) -> tuple[Entry, ...]:
+    """The entries of the waitlist that a person accepts now: they enter on any verdict once a slot is free."""
+    line, found = platform.regression_set.waiting, []
+    for answer in answers:
+        record = outcome.settled.get(answer.id)
+        if isinstance(record, Entry) and record.id in line and not record.is_wanted:
+            now = record.admitted.model_copy(update={"by": answer.by})
+            found.append(record.model_copy(update={"admitted": now}))
+    return tuple(found)
 
 
 def _every(outcome: Review, accepted: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -265,6 +266,25 @@ def test_a_person_need_not_answer_twice(platform: Path, incumbent: Incumbent) ->
     assert entered["leaving"] == []
     assert "override: we like it" in (platform / "regression_set" / f"{excluded['entry']}.yaml").read_text()
     assert incumbent("admit", platform / BRANCH_LINE, "--repo", platform).code == 0
+
+
+def test_a_waiting_entry_that_needs_a_person_by_now_enters_once_one_accepts_it(
+    platform: Path, incumbent: Incumbent
+) -> None:
+    config = platform / "config" / "curation.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("ceiling: 40", "ceiling: 1"), encoding="utf-8")
+    waiting = incumbent("admit", platform / CARD_LINE, "--repo", platform, "--json").json["waiting"]
+    # Its evidence is as weak as the next classifier may find it.
+    config.write_text(re.sub(r"honesty_floor: \S+", "honesty_floor: 1.0", text), encoding="utf-8")
+    left = incumbent("admit", "--waiting", "--repo", platform, "--json").json
+    stays = next(id for id in waiting if id not in left["admitted"])
+    path = platform / "regression_set" / "waiting" / f"{stays}.yaml"
+    item = yaml.safe_load(path.read_text(encoding="utf-8"))["source"]["item"]
+    said = incumbent("admit", platform / CARD_LINE, "--repo", platform, "--accept", item, "--by", "kim", "--json").json
+    assert stays in said["waiting"]
+    assert yaml.safe_load(path.read_text(encoding="utf-8"))["admitted"]["by"] == "kim"
+    assert stays in incumbent("admit", "--waiting", "--repo", platform, "--json").json["admitted"]
 
 
 def test_comments_and_pins_survive_an_edit(platform: Path, incumbent: Incumbent) -> None:

@@ -215,6 +215,7 @@ def gate(**overrides: Any) -> TrustGate:
         (True, {"new_capabilities": ("tone",)}, ["NEW_COVERAGE"]),
         (False, {"new_capabilities": ("tone",)}, ["NEW_COVERAGE", "UNTRUSTED_AUTHOR"]),
         (False, {"new_capabilities": ("auth", "tone")}, ["NEW_COVERAGE"]),
+        (False, {"new_capabilities": ("tone",), "wins": {"auth": "r1"}}, ["NEW_COVERAGE", "UNTRUSTED_AUTHOR"]),
         (False, {"wins": {"auth": "r1"}}, ["NEW_COVERAGE"]),
         (False, {"fills": {"auth": 1}}, ["NEW_COVERAGE"]),
         (False, {"fills": {"tone": 1}}, ["NEW_COVERAGE", "UNTRUSTED_AUTHOR"]),
