@@ -302,11 +302,11 @@ def test_a_mistyped_key_with_a_default_is_unknown(old: str, new: str, message: s
         ("ceiling: 150", "ceiling: '150'", "ceiling: must be a whole number"),
         ("ceiling: 150", "ceiling: true", "ceiling: must be a whole number"),
         ("ceiling: 150", "ceiling: 1_000", "ceiling: must be a whole number"),
-        ("competence_bar: 0.75", "competence_bar: 1.01", "knobs.competence_bar: must be less than or equal to 1"),
-        ("competence_bar: 0.75", "competence_bar: -0.1", "knobs.competence_bar: must be greater than or equal to 0"),
-        ("competence_bar: 0.75", "competence_bar: 50%", "knobs.competence_bar: must be a number"),
-        ("competence_bar: 0.75", "competence_bar: null", "knobs.competence_bar: must be a number"),
-        ("competence_bar: 0.75", "competence_bar: 0,5", "knobs.competence_bar: must be a number"),
+        ("competence_bar: 0.80", "competence_bar: 1.01", "knobs.competence_bar: must be less than or equal to 1"),
+        ("competence_bar: 0.80", "competence_bar: -0.1", "knobs.competence_bar: must be greater than or equal to 0"),
+        ("competence_bar: 0.80", "competence_bar: 50%", "knobs.competence_bar: must be a number"),
+        ("competence_bar: 0.80", "competence_bar: null", "knobs.competence_bar: must be a number"),
+        ("competence_bar: 0.80", "competence_bar: 0,5", "knobs.competence_bar: must be a number"),
         ("redundancy_floor: 2", "redundancy_floor: -1", "knobs.redundancy_floor: must be greater than or equal to 0"),
         ("redundancy_floor: 2", "redundancy_floor: 2.5", "knobs.redundancy_floor: must be a whole number"),
         ("concentration_cap: 5", "concentration_cap: []", "knobs.concentration_cap: must be a whole number"),
@@ -393,7 +393,7 @@ def test_overrides_hold_for_their_capability_only(tmp_path: Path) -> None:
     config = load(tmp_path, edited("per_capability: {}", own))
     own_knobs = (config.competence_bar, config.winning_margin, config.redundancy_floor)
     assert [knob("request.auth.oauth") for knob in own_knobs] == [0.9, 0.0, 0]
-    assert [knob("response.format.table") for knob in own_knobs] == [0.75, 0.05, 2]
+    assert [knob("response.format.table") for knob in own_knobs] == [0.8, 0.05, 2]
 
 
 @pytest.mark.parametrize("kept", ["competence_bar", "winning_margin", "redundancy_floor"])
@@ -499,7 +499,7 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
     differing = {name for name in ours if ours[name] != theirs[name]}
     assert differing <= {"knobs", "options"}
     knobs = [(of["knobs"]["competence_bar"], of["knobs"]["honesty_floor"]) for of in (ours, theirs)]
-    assert knobs == [(0.75, 0.9), (0.5, 0.6)]
+    assert knobs == [(0.8, 0.93), (0.5, 0.6)]
     assert theirs["options"] == {
         "novelty": "signature",
         "honesty_scope": "all",

@@ -216,7 +216,7 @@ ClassifyAnswer: TypeAlias = Annotated[
 RatedRow: TypeAlias = Annotated[
     ScoredQueryFile,
     View(
-        "id turns? scores arbitrated customer doubts attempt personal_data familiar entry content",
+        "id turns? scores by_rule arbitrated customer doubts attempt personal_data familiar entry content",
         id=Name,
         turns=Annotated[WholeTurns, Field(description="if asked for")],
         customer=Annotated[Name | None, Field(description="who brought it")],
@@ -280,7 +280,11 @@ VerdictRow: TypeAlias = Annotated[
         reasons=Annotated[tuple[str, ...], Field(description="codes, in order (docs/verdicts.md)")],
         displaces=Annotated[tuple[Name, ...], Field(description="entries that may be evicted then")],
         alternate_of=Annotated[tuple[Name, ...], Field(description="queries under review that offer the same")],
-        close_call=Annotated[CloseCall, Field(description="what is new that it may bring after all")],
+        close_call=Annotated[
+            CloseCall,
+            View("capabilities likelihood"),
+            Field(description="what it may bring after all"),
+        ],
         turns=Annotated[Turns, Field(description="if asked for")],
         facts=FactsRow,
         unfamiliar=Annotated[Unfamiliar, Field(description="why the classifier cannot judge it")],

@@ -26,17 +26,15 @@ class ScoredQueryFile(FileModel):
     id: Text = Field(description="unique")
     turns: Annotated[Tuple[Text], Field(min_length=1)] = Field(description="what the user says, in order")
     scores: dict[str, Score] = Field(description="cs by capability id, of what the query exercises")
-    by_rule: Tuple[Text] = Field(default=(), description="of these, what a rule decided")
-    arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE")
-    customer: Text | None = Field(default=None, description="who brought it; null: not known")
-    doubts: dict[str, Score] = Field(
-        default_factory=dict, description="capability that it may exercise after all: probability"
-    )
-    attempt: bool = Field(default=False, description="whether it argued with the classifier")
+    by_rule: Tuple[Text] = Field(default=(), description="of these, decided by a rule")
+    arbitrated: Tuple[Text] = Field(default=(), description="of these, TRUE by arbitration alone")
+    customer: Text | None = Field(default=None, description="who brought it")
+    doubts: dict[str, Score] = Field(default_factory=dict, description="capability that it may exercise: probability")
+    attempt: bool = Field(default=False, description="it argued with the classifier")
     personal_data: dict[Annotated[PersonalDataKind, Strict(False)], Annotated[int, Field(ge=1)]] = Field(
-        default_factory=dict, description="kind of it in the query: values"
+        default_factory=dict, description="kind in the query: values"
     )
-    familiar: bool = Field(default=True, description="whether the classifier can judge its text")
+    familiar: bool = Field(default=True, description="the classifier can judge its text")
     entry: Text | None = Field(default=None, description="the entry that it has or would have")
     content: Text | None = Field(default=None, description="digest to compare that entry with")
 

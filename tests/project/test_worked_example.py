@@ -43,11 +43,11 @@ def test_the_papers_reading_follows_its_definitions(capsys: pytest.CaptureFixtur
     assert ruling(found) == ("REPLACE", "direct", ["DOMINATES"], ["tickets-list"])
 
 
-def test_as_shipped_a_person_looks_at_the_weak_tag(capsys: pytest.CaptureFixture[str]) -> None:
-    """0.72 is below the shipped bar, and the honesty floor looks at the tag that the verdict rests on."""
+def test_as_shipped_a_weak_tag_wins_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """0.72 is below the shipped bar, and so is the 0.45 by which the query would beat the shallow coverer."""
     found = verdict(capsys, "config/curation.yaml")
     assert found["facts"]["competent"] == ["auth.oauth", "tools.read"]
-    assert ruling(found) == ("REPLACE", "review", ["DOMINATES", "LOW_CONFIDENCE"], ["tickets-list"])
+    assert ruling(found) == ("EXCLUDE", "direct", ["REDUNDANT"], [])
 
 
 def test_once_admitted_the_shallow_coverer_is_suggested_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:

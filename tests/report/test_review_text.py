@@ -77,7 +77,8 @@ def test_at_the_ceiling_a_review_says_what_a_new_query_would_free() -> None:
 def test_the_command_to_copy_names_what_enters_together() -> None:
     asked = [make_query(f"q{place}", {"d": 0.6}, text) for place, text in enumerate(["Which is it?", "Move all."])]
     facts = make_analysis([*asked, make_query("other", {"e": 0.7}, "Draw it.")]).judged
-    review = judge(make_platform(novelty=1, honesty_floor=0.9), [classified_of(item) for item in facts.submissions], facts.identity)
+    platform = make_platform(novelty=1, honesty_floor=0.9)
+    review = judge(platform, [classified_of(item) for item in facts.submissions], facts.identity)
     assert review.together(["q0", "q1", "other"]) == ("q0", "other")
 
 
