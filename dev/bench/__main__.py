@@ -94,8 +94,11 @@ def main(quick: bool = False) -> int:
 
 
 def consolidating(config: Curation) -> list[bool]:
-    """A large set and few queries; a small set and many queries, where little is compared."""
-    return [consolidated(config, 10_000, 1_000, 1.2), consolidated(config, 300, 10_000, 2.0)]
+    """A large set and few queries; a small set and many queries, where little is compared.
+
+    The second was at most 2.0 until close calls were pieces and texts were compared with waiting ones.
+    """
+    return [consolidated(config, 10_000, 1_000, 1.2), consolidated(config, 300, 10_000, 2.8)]
 
 
 def consolidated(config: Curation, entries: int, asked: int, bound: float) -> bool:
@@ -117,7 +120,7 @@ def growth(config: Curation) -> bool:
     small, large = _queries(5_000), _queries(10_000)
     return compared(
         "consolidate 10,000 queries over 5,000 queries (linear: 2)",
-        2.4,
+        2.6,
         lambda: run_cycle(large, residents, config),
         lambda: run_cycle(small, residents, config),
     )
