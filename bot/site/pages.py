@@ -38,6 +38,10 @@ _PATHS: Final[Mapping[Source, str]] = {
     "intent": "the text",
 }
 IN_SET: Final = "in the set"
+# What is added to these is escaped.
+_OPENING: Final = Markup('<a href="')
+_BETWEEN: Final = Markup('">')
+_CLOSING: Final = Markup("</a>")
 COULD_GO: Final = "could go"
 """How the table of entries names the state of those in the set."""
 SHOWN_NAMES: Final = 5
@@ -150,7 +154,7 @@ class SiteReader:
 
     def _link(self, path: str, words: str) -> Markup:
         # Not with Markup.format: a site has some 70 links for each entry, and that takes four times as long.
-        return Markup(f'<a href="{escape(self.url(path))}">{escape(words)}</a>')
+        return _OPENING + self.url(path) + _BETWEEN + words + _CLOSING
 
     def turns(self, entry: Entry) -> list[str]:
         """The turns of ``entry``, masked, with their lines; empty if texts are left out."""

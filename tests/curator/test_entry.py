@@ -81,7 +81,8 @@ def test_what_a_rule_or_a_curator_decided_is_a_rule_value() -> None:
     }
     known = taxonomy(*(capability(id, **more) for id, more in sources.items()))
     entry = entry_under(known, dict.fromkeys(sources, 0.9))
-    entry = entry.model_copy(update={"classified": entry.classified.model_copy(update={"corrected": {"said": True}})})
+    classified = entry.classified.model_copy(update={"corrected": {"said": True}})
+    entry = entry.model_copy(update={"classified": classified, "by_rule": None})
     resident, stale = resident_of(entry, known, None)
     assert (resident.customer, resident.by_rule, stale) == (None, frozenset({"tool", "spec", "said"}), None)
     # What the entry says comes first.
