@@ -294,5 +294,5 @@ def bring_up_to_date(config: dict[str, Any], shipped: Mapping[str, Any]) -> None
         append_key(config[section], name, shipped[section][name])
     if "format" in config:
         config["format"] = newest
-    elif newest > 1:
+    else:
         insert_key(config, next(iter(config)), "format", newest)

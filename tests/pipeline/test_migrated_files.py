@@ -210,6 +210,7 @@ CALLED = (
     group: deeds
     description: d
     source: intent
+  - {id: deeds.rise, name: Rise, group: deeds, description: d, source: intent}
   - id: deeds.nap
     name: Nap
     group: deeds
@@ -244,6 +245,7 @@ CALLED_NOW = (
     group: deeds
     description: d
     source: intent
+  - {id: deeds.rise, name: Rise, group: deeds, description: d, source: intent}
   - id: deeds.nap
     name: Nap
     group: deeds

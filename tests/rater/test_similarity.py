@@ -13,6 +13,7 @@ from bot.rater.profile import Profile
 from bot.rater.similarity import (
     SCORER,
     NearestResidents,
+    clones_among,
     most_similar_few,
     nearest_of,
     similarity,
@@ -233,3 +234,26 @@ def test_a_query_that_was_judged_is_not_compared_any_more() -> None:
     nearest.settle(1)
     nearest.compare_one(member)
     assert nearest.of(0).resident is None
+
+
+TEXT = "a" * 1_000
+
+
+@pytest.mark.parametrize(
+    ("others", "places"),
+    [
+        ([TEXT, "b" * 1_000], [0]),
+        # Just below the cutoff, at it, and above it.
+        ([f"{TEXT[:n]}{'b' * (1_000 - n)}" for n in (899, 900, 901)], [1, 2]),
+        (["aaaac"], []),
+        ([], []),
+    ],
+)
+def test_clones_are_those_that_reach_the_cutoff(others: list[str], places: list[int]) -> None:
+    assert clones_among([TEXT], others, 0.9) == [places]
+
+
+def test_a_clone_is_seen_where_the_scorers_own_cutoff_misses_it() -> None:
+    """The scorer rounds a cutoff to whole characters, and gives 0 for these at 0.8."""
+    assert clones_among(["   c"], ["c   c"], 0.8) == [[0]]
+    assert clones_among(["   c", "x"], ["c   c", "x"], 0.0) == [[0, 1], [0, 1]]

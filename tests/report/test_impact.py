@@ -17,6 +17,7 @@ from bot.pipeline.impact.model import (
     EntryAgain,
     Expected,
     Impact,
+    KeptOnTrial,
     Lack,
     OnTexts,
     PinSides,
@@ -424,3 +425,10 @@ def test_names_are_counted_past_the_first() -> None:
     assert "`e`" in markdown(make_impact(again=(wide,)))
     assert "`h`" not in markdown(make_impact(again=(wide,)))
     assert visible(impact_headline(make_impact())) == impact_headline(make_impact())
+
+
+def test_entries_that_stay_until_a_split_counts_are_named() -> None:
+    effect = EFFECT.model_copy(update={"kept": (KeptOnTrial(entry="r3", wholes=("a",)),)})
+    text = markdown(make_impact(effect=effect))
+    assert "#### Entries that stay until a split counts (1)" in text
+    assert "| `r3` | `a` |" in text
