@@ -22,7 +22,7 @@ from bot.rater.profile import Profile
 from bot.text.compare import rounded
 
 _AT_A_TIME: Final = 64
-"""Queries whose characters are compared together: more do not fit into a processor's cache."""
+"""Queries that are compared together: the characters of more do not fit into a processor's cache."""
 _PROBED: Final = 32
 """So many choices are compared first; what the best of them reach rules out most others."""
 _BUCKETS: Final = 128
@@ -121,11 +121,13 @@ _BELOW: Final = 0.001
 def clones_among(queries: Sequence[str], others: Sequence[str], cutoff: float) -> list[list[int]]:
     """Of each normalised query the places of the ``others``, normalised too, that it is a clone of."""
     least = rounded(cutoff)
-    values = cdist(queries, others, scorer=SCORER, score_cutoff=max(least - _BELOW, 0.0), dtype="float64")
     found: list[list[int]] = [[] for _ in queries]
-    for row, place in np.argwhere(values >= least - _BELOW).tolist():
-        if rounded(float(values[row, place])) >= least:
-            found[row].append(place)
+    for begin in range(0, len(queries), _AT_A_TIME):
+        some = queries[begin : begin + _AT_A_TIME]
+        values = cdist(some, others, scorer=SCORER, score_cutoff=max(least - _BELOW, 0.0), dtype="float64")
+        for row, place in np.argwhere(values >= least - _BELOW).tolist():
+            if rounded(float(values[row, place])) >= least:
+                found[begin + row].append(place)
     return found
 
 
