@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from bot.errors import Problem
-from bot.files.documents import Data
+from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.expectation import tool_names, understand
-from bot.intake.expectation_keys import is_record
+from bot.intake.expectation_keys import is_record, role_of
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification
-from bot.intake.tool_calls import decoded, is_distinctive
+from bot.intake.tool_calls import EMPTY_CELL, IsTool, decoded, is_distinctive, stated
 from bot.intake.tool_statements import AGENT, ELSEWHERE, TOOLS_OF_ANSWERS
 from bot.text.did_you_mean import did_you_mean
 
@@ -47,8 +47,9 @@ _Remarks: TypeAlias = dict[tuple[str, str], _Remark]
 def expectation_remarks(queries: Iterable[Query], specification: Specification) -> tuple[Problem, ...]:
     """Remarks on what the eval sets of ``queries`` expect of the tools in ``specification``.
 
-    One for each key of a file under which a declared tool is named and was not understood, and one for each tool that
-    is expected and not declared; nothing if the specification does not say which tools there are.
+    One for each key of a file under which a declared tool is named and was not understood, or calls are expected and
+    the value has neither names nor calls, and one for each tool that is expected and not declared; nothing if the
+    specification does not say which tools there are.
     """
     if specification.tools is None:
         return ()
@@ -58,25 +59,27 @@ def expectation_remarks(queries: Iterable[Query], specification: Specification) 
     undeclared: _Remarks = {}
     for query in queries:
         found = understand(query.expected, len(query.turns), names.is_declared)
-        stated = dict.fromkeys(name for call in found.tool_calls for name in call.names)
-        understood = {names.meant_by(name) for name in stated}
-        for name in stated:
+        expected = dict.fromkeys(name for call in found.tool_calls for name in call.names)
+        understood = {names.meant_by(name) for name in expected}
+        for name in expected:
             if names.meant_by(name) is None:
                 _add(undeclared, query, name, name)
         if not found.no_tools:
             for path, name in dict.fromkeys(_named(query.expected, declared)):
                 if name not in understood:
                     _add(unread, query, path, name)
+        for key in _without_calls(query, names.is_declared):
+            _add(unread, query, key)
     return (
         *_listed(unread, _unread_problem),
         *_listed(undeclared, lambda remark, name: _undeclared_problem(remark, name, declared)),
     )
 
 
-def _add(remarks: _Remarks, query: Query, about: str, tool: str) -> None:
+def _add(remarks: _Remarks, query: Query, about: str, *tools: str) -> None:
     remark = remarks.setdefault((query.file, about), _Remark(query))
     remark.queries[query.id] = None
-    remark.tools[tool] = None
+    remark.tools.update(dict.fromkeys(tools))
 
 
 def _listed(remarks: _Remarks, problem: Callable[[_Remark, str], Problem]) -> Iterator[Problem]:
@@ -95,8 +98,8 @@ def _where(remark: _Remark) -> str:
 
 
 def _unread_problem(remark: _Remark, path: str) -> Problem:
-    tools = ", ".join(list(remark.tools)[:SHOWN])
-    message = f"{_where(remark)}: {path} names {tools}, and is not understood as a statement about tool calls"
+    said = f"names {', '.join(list(remark.tools)[:SHOWN])}" if remark.tools else "has neither names nor calls of tools"
+    message = f"{_where(remark)}: {path} {said}, and is not understood as a statement about tool calls"
     fix = "list the calls under `expected_tools`, or under `forbidden_tools` those that must not be made"
     return Problem(remark.first.file, remark.first.line, message, fix)
 
@@ -106,6 +109,19 @@ def _undeclared_problem(remark: _Remark, name: str, declared: Collection[str]) -
     message = f"{_where(remark)}: the agent does not declare the expected tool {name!r}, which is ignored{near}"
     fix = "write the name as the agent declares it, or declare the tool"
     return Problem(remark.first.file, remark.first.line, message, fix)
+
+
+def _without_calls(query: Query, is_tool: IsTool) -> Iterator[str]:
+    """The keys of expected calls whose values state nothing, and are not empty."""
+    for key, value in as_mapping(query.expected).items():
+        role, found = role_of(key), decoded(value)
+        if role is None or found is None or isinstance(found, bool) or found in ([], {}):
+            continue
+        if isinstance(found, str) and EMPTY_CELL.fullmatch(found.strip()):
+            continue
+        statement = stated(found, role, is_tool, len(query.turns), empty=True)
+        if not (statement.calls or statement.none):
+            yield key
 
 
 def _named(value: Data, declared: Collection[str], path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, str]]:

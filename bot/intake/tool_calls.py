@@ -135,8 +135,10 @@ def _is_empty(item: tuple[str, Data]) -> bool:
 
 _NO_CALL: Final = re.compile(r"none|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE)
 """Ways to say that no tool is called."""
-_NO_NAME: Final = re.compile(r"|-|null|n/a|true|false|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
-"""Ways to leave a cell empty, and single values, which say nothing."""
+EMPTY_CELL: Final = re.compile(r"|-|null|n/a|true|false", re.IGNORECASE)
+"""Ways to leave a cell empty."""
+_NO_NAME: Final = re.compile(rf"{EMPTY_CELL.pattern}|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
+"""Ways to leave a cell empty, and numbers, which say nothing."""
 _SEPARATORS: Final = re.compile(r"[|;,\n]|->|=>|→|\s(?:then|and)\s")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])\s", re.MULTILINE)
 _EVERY: Final[tuple[Data, ...]] = ("*", ["*"])

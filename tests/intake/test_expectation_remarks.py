@@ -55,6 +55,17 @@ def test_a_declared_tool_in_a_value_that_was_not_understood_is_remarked_on(
     assert remarks(expected) == [f"1: q1: {path} names {names}, and {UNREAD}"]
 
 
+@pytest.mark.parametrize("value", [7, 0, "7", [7], [None], {"weight": 1}, "It should look for the slip first."])
+def test_expected_calls_that_are_neither_names_nor_calls_are_remarked_on(value: Any) -> None:
+    (remark,) = remarks({"expected_tools": value})
+    assert remark == f"1: q1: expected_tools has neither names nor calls of tools, and {UNREAD}"
+
+
+@pytest.mark.parametrize("value", [None, True, False, "", "-", "n/a", [], {}, "none", ["none"], "*", "cancel"])
+def test_an_empty_cell_or_what_is_understood_is_not(value: Any) -> None:
+    assert remarks({"expected_tools": value} if value != "*" else {"forbidden_tools": value}) == []
+
+
 @pytest.mark.parametrize(
     "expected",
     [

@@ -37,6 +37,7 @@ BOUNDED = {
     "off_taxonomy",
     "scores",
     "arbitrated",
+    "by_rule",
     "competent",
     "new_capabilities",
     "wins",
