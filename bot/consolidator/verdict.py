@@ -100,8 +100,8 @@ class Ruling:
 class CloseCall:
     """What an excluded query would bring that is new, if it competently exercised all of ``capabilities``.
 
-    One capability that is new or would fill a floor, or a combination that nobody carries; sorted.  ``likelihood`` in
-    [0, 1] is the product of the probabilities of those that it does not exercise competently now.
+    One capability that is new or would fill a floor, or a new combination; sorted.  ``likelihood`` in [0, 1] is the
+    product of the probabilities of those that it does not exercise competently now.
     """
 
     capabilities: tuple[str, ...]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -133,11 +133,17 @@ def suggest(
             holding.add(digest)
         return digest not in refused
 
+    def open_first(queries: Iterable[RatedEntry]) -> tuple[list[RatedEntry], list[RatedEntry]]:
+        """``queries`` in two lines: what is open stays, even if others came since or would bring more by now."""
+        line = list(queries)
+        return (
+            [query for query in line if query.id in open_suggestions],
+            [query for query in line if query.id not in open_suggestions],
+        )
+
     exchanges = Exchanges(removals, None if config.filled is None else config.filled - len(gone))
     swaps: list[Exchange] = []
-    for is_open in (True, False):
-        # A swap that is open stays, even if others came to the waitlist since.
-        line = [query for query in newcomers.values() if (query.id in open_suggestions) is is_open]
+    for line in open_first(newcomers.values()):
         swaps += exchanges.swaps(line, excess, lambda admit, freed: may_enter(known.waiting[admit], freed))
     verdicts: dict[str, Verdict] = {}
 
@@ -149,19 +155,18 @@ def suggest(
         return verdicts[admit]
 
     repacks: list[Exchange] = []
-    for is_open in (True, False):
-        # What is open stays, even if others would save more by now.
+    for line in open_first(looked_back):
         repacks += exchanges.repacks(
-            [query for query in looked_back if (query.id in open_suggestions) is is_open],
+            line,
             config.limits.open_repacks - len(repacks),
             lambda admit, freed: judged(admit, freed).decision.admits,
             lambda admit, freed: not may_enter(archived[admit], freed),
         )
     top_ups: list[Exchange] = []
-    for is_open in (True, False):
-        taken = {item.query.id for item in repacks}
+    taken = {item.query.id for item in repacks}
+    for line in open_first(query for query in looked_back if query.id not in taken):
         top_ups += exchanges.top_ups(
-            [query for query in looked_back if (query.id in open_suggestions) is is_open and query.id not in taken],
+            line,
             config.limits.open_top_ups - len(top_ups),
             lambda admit: may_enter(archived[admit], {}) and Reason.CLONE not in judged(admit, {}).reasons,
         )

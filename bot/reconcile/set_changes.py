@@ -138,7 +138,7 @@ def confirmed(
 
 
 def _tops_up(branch: str, entry: Entry) -> bool:
-    """Whether ``branch`` suggested to admit ``entry``, of which nobody has recorded yet who confirmed it."""
+    """Whether ``branch`` suggested to admit ``entry``, and who confirmed it is not recorded yet."""
     admitted = entry.admitted
     is_open = admitted.override == TOPPED_UP and admitted.by is None
     return is_open and branch.startswith(TOP_UP) and is_about(branch, entry.id)
