@@ -800,6 +800,10 @@ YOUNGER: Final[Mapping[str, YoungerKey]] = {key: YoungerKey(**row) for key, row 
 """Keys, as in ``options.recency``, that are younger than the first format of the config (docs/versioning.md)."""
 
 
+_CHANGED: Final[Mapping[str, Mapping[str, Any]]] = default("changed")
+"""Keys whose meaning changed: the format of a config that means the present one, and the value that shipped before."""
+
+
 def lacking_keys(data: object) -> dict[str, YoungerKey]:
     """The keys that the config ``data`` lacks since it has an earlier format."""
     number = as_mapping(data).get("format", 1)
@@ -808,6 +812,17 @@ def lacking_keys(data: object) -> dict[str, YoungerKey]:
         for key, younger in YOUNGER.items()
         if isinstance(number, int) and number < younger.format and not _has(data, key)
     }
+
+
+def outdated_values(data: object) -> dict[str, Any]:
+    """The values of the config ``data`` that shipped before their key got its present meaning, by key."""
+    number = as_mapping(data).get("format", 1)
+    found = {
+        key: as_mapping(as_mapping(data).get(key.partition(".")[0])).get(key.partition(".")[2])
+        for key, row in _CHANGED.items()
+        if isinstance(number, int) and number < row["format"]
+    }
+    return {key: value for key, value in found.items() if value == _CHANGED[key]["shipped"]}
 
 
 def _has(data: object, key: str) -> bool:
@@ -836,6 +851,10 @@ def _read_as(document: Document) -> tuple[object, list[Problem]]:
             )
             fix = "run `incumbent migrate`, which writes the value that ships now and shows what that changes"
             notes.append(document.problem((section,), message, fix))
+    for key, value in outdated_values(data).items():
+        message = f"{key}: {json.dumps(value)} shipped when it meant something else (docs/configuration.md)"
+        fix = "run `incumbent migrate`, which writes the value that ships now and shows what that changes"
+        notes.append(document.problem(tuple(key.split(".")), message, fix))
     return data, notes
 
 

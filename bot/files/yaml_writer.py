@@ -67,10 +67,18 @@ def _set(mapping: Any, values: Mapping[str, Any]) -> None:
         _put_gap(mapping, name, gap)
 
 
-def append_key(mapping: Any, name: str, value: Any) -> None:
-    """Add the key ``name`` at the end of ``mapping``, plain or of ruamel.yaml; comments below it stay below it."""
-    gap = _take_gap(mapping, list(mapping)[-1]) if isinstance(mapping, CommentedMap) and mapping else ""
-    mapping[name] = value
+def copy_key(mapping: Any, name: str, source: Mapping[str, Any]) -> None:
+    """Set the key ``name`` of ``mapping`` to what ``source`` has, with the comment on its line; a new key goes last.
+
+    Either may be plain or of ruamel.yaml.  Comments and empty lines below the line stay below it.
+    """
+    is_kept = isinstance(mapping, CommentedMap)
+    gap = _take_gap(mapping, name if name in mapping else list(mapping)[-1]) if is_kept and mapping else ""
+    mapping[name] = source[name]
+    said = _token(source, name) if is_kept and isinstance(source, CommentedMap) else None
+    if said is not None:
+        own = said.value.partition("\n")[0]
+        mapping.ca.items[name] = [None, None, CommentToken(f"{own}\n", CommentMark(0), None), None]
     _put_gap(mapping, name, gap)
 
 

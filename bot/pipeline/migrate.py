@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import yaml
-
 from bot.config import REVIEWED_FILES, Limits, load_config, means_shipped_weights, name_shipped_weights
 from bot.curator.corrections import FOLDER as CORRECTIONS
 from bot.curator.entry import Entry, StaleEntry, migrated, migrated_values, resident_of, with_definitions
@@ -29,7 +27,7 @@ from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_t
 from bot.files.documents import as_mapping, decode, parse, parse_yaml
 from bot.files.mapping_edits import rename_keys
 from bot.files.snapshot import Overlay, Snapshot
-from bot.files.yaml_writer import edited
+from bot.files.yaml_writer import edited, round_trip
 from bot.pipeline.migrated_files import (
     bring_up_to_date,
     carried_tables,
@@ -209,7 +207,7 @@ class _Planning:
             if names_none:
                 name_shipped_weights(data)
             if is_former:
-                bring_up_to_date(data, yaml.safe_load(setup_file("curation.yaml")))
+                bring_up_to_date(data, round_trip().load(setup_file("curation.yaml")))
 
         if follows or names_none or is_former:
             self._edit(path, change)

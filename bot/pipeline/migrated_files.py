@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from bot.config import REVIEWED_FILES, Curation, gone_keys, lacking_keys
+from bot.config import REVIEWED_FILES, Curation, gone_keys, lacking_keys, outdated_values
 from bot.errors import InputError, Problem
 from bot.evaluation.migrated_labels import clashes_of, migrated_rows
 from bot.files.documents import Document, as_list, as_mapping, parse_yaml
 from bot.files.label_tables import UNKNOWN, read_labels, read_table
 from bot.files.mapping_edits import insert_key, rename_keys
 from bot.files.validation import newest_format
-from bot.files.yaml_writer import append_key, remove_key
+from bot.files.yaml_writer import copy_key, remove_key
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ORIGINAL_HEADERS, SHORT_HEADER, ExemplarFile, is_translation
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration
@@ -284,15 +284,18 @@ def is_up_to_date(config: Mapping[str, Any]) -> bool:
 
 
 def bring_up_to_date(config: dict[str, Any], shipped: Mapping[str, Any]) -> None:
-    """Edit the data ``config`` to the newest format: keys that it lacks get the value of the ``shipped`` config."""
-    lacking, newest = lacking_keys(config), newest_format(Curation)["format"]
+    """Edit the data ``config`` to the newest format.
+
+    Keys that it lacks get the value and the comment of the ``shipped`` config.  So do those whose meaning changed, if
+    they have the value that shipped before.
+    """
+    copied = [*outdated_values(config), *lacking_keys(config)]
     for section, keys in gone_keys(config).items():
         for key in keys:
             remove_key(config[section], key)
-    for key in lacking:
+    for key in copied:
         section, _, name = key.partition(".")
-        append_key(config[section], name, shipped[section][name])
-    if "format" in config:
-        config["format"] = newest
-    else:
-        insert_key(config, next(iter(config)), "format", newest)
+        copy_key(config[section], name, shipped[section])
+    if "format" not in config:
+        insert_key(config, next(iter(config)), "format", None)
+    copy_key(config, "format", shipped)

@@ -21,6 +21,7 @@ import argparse
 import json
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,6 +67,8 @@ RIGHT: Final = 0.95
 """The score of a right tag."""
 ORDERS: Final = 10
 """How many orders of the customers are drawn."""
+SEEN: Final = ("not seen", "seen below the bar", "seen")
+"""How far the classifier sees a piece of merit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +87,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A query with its verdict, and its ruling by right tags at the same turn."""
+    """A query with its verdict, and its ruling by right tags at the same turn.
+
+    ``pieces`` is the merit by right tags: capabilities that are new or fill a floor, or else new combinations.
+    """
 
     item: Item
     verdict: Verdict
     right: Ruling
-    merit: Names
+    pieces: Sequence[Names]
 
     @property
     def deserves(self) -> bool:
@@ -100,6 +106,15 @@ class Judged:
     def is_lost(self) -> bool:
         """Whether it deserves a slot and stays out; a close call is one that stays out."""
         return self.deserves and self.verdict.ruling.outcome is VerdictOutcome.STAYS_OUT
+
+    @property
+    def seen(self) -> str:
+        """How far the classifier saw what the query deserves a slot for: the best of its pieces."""
+        best = max(
+            min(2 if name in self.verdict.facts.competent else int(name in self.item.scored.scores) for name in piece)
+            for piece in self.pieces
+        )
+        return SEEN[best]
 
     @property
     def wrong_evidence(self) -> tuple[str, ...] | None:
@@ -174,8 +189,8 @@ def _judged(
         facts, ruling = state.judge(
             item.right, right, Similarity(verdict.facts.max_similarity, verdict.facts.most_similar)
         )
-        merit = deciding(facts) or tuple(dict.fromkeys(chain(*facts.new_combinations)))
-        yield Judged(item=item, verdict=verdict, right=ruling, merit=merit)
+        pieces = [(name,) for name in deciding(facts)] or facts.new_combinations
+        yield Judged(item=item, verdict=verdict, right=ruling, pieces=pieces)
         if verdict.admitted:
             live.admit(live.profile(item.scored))
         elif verdict.asks and item.scored.familiar:
@@ -358,6 +373,8 @@ def print_figures(
         each = [count(other) for other in others]
         hits, total = (sum(numbers) for numbers in zip(*each, strict=True))
         print(f"{_line(what, target, count(stream))}{f'{hits / total:.3f}' if total else 'none':>8}")
+    seen = Counter(item.seen for other in others for item in other.judged if item.is_lost)
+    print(f"    {'of the merit excluded':84}{', '.join(f'{seen[how] / seen.total():.3f} {how}' for how in SEEN)}")
     if shows:
         _show(stream)
 
@@ -383,7 +400,8 @@ def _show(stream: Stream) -> None:
             print(f"    wrongly admitted  {item.id}: {_tags(item, judged.wrong_evidence)}; {codes}")
         elif judged.is_lost:
             called = "".join(f"; close call {' + '.join(call.capabilities)}" for call in [verdict.close_call] if call)
-            print(f"    lost  {item.id}: {_tags(item, judged.merit)}; {codes}{called}")
+            merit = tuple(dict.fromkeys(chain(*judged.pieces)))
+            print(f"    lost  {item.id}: {_tags(item, merit)}; {judged.seen}; {codes}{called}")
         elif verdict.asks and not judged.deserves:
             named = deciding(verdict.facts) or tuple(dict.fromkeys(chain(*verdict.facts.new_combinations)))
             print(f"    not sensible  {item.id}: {_tags(item, named)}; {codes}; {', '.join(judged.right.reasons)}")

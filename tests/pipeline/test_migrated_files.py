@@ -483,5 +483,5 @@ def test_the_file_keeps_its_comments() -> None:
 
 def test_a_config_of_the_newest_format_stays_as_it_is() -> None:
     said = {"format": 2, "ceiling": 150}
-    bring_up_to_date(said, {})
+    bring_up_to_date(said, {"format": 2})
     assert said == {"format": 2, "ceiling": 150}

@@ -268,6 +268,7 @@ def test_an_endpoint_that_only_the_head_names_is_not_asked(tmp_path: Path) -> No
 
 
 @pytest.mark.untraced
+@pytest.mark.exhaustive
 def test_a_renamed_capability_is_the_same_one_and_a_removed_one_is_gone(tmp_path: Path) -> None:
     folder = copy_of(make_change, tmp_path / "platform")
     old = open_platform(folder, CONFIG_FILE).taxonomy

@@ -23,7 +23,7 @@ from bot.errors import InputError, LaterFormatError
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
 from bot.files.validation import FileModel, newest_format
-from bot.files.yaml_writer import edited
+from bot.files.yaml_writer import edited, round_trip
 from bot.github.facts import FORMAT as FACTS
 from bot.github.read_back import RECORD_MODELS, kept_aside
 from bot.ledger.event_files import appended, load_events, parsed
@@ -185,16 +185,26 @@ def test_a_platform_of_an_earlier_version_works() -> None:
     assert [note.message.partition(":")[0] for note in config.notes] == [
         "options",  # first_floor has gone
         *(f"options.{name}" for name in newer),
+        "options.close_call",  # what shipped when it meant something else
         "classifier.embedded.embedding",
     ]
     assert [getattr(config.options, name) for name in newer] == ["scored", False, None, 0.3]
     text = PLATFORM["config/curation.yaml"]
-    shipped = yaml.safe_load((REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8"))
+    ours = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
+    shipped = round_trip().load(ours)
     after = edited(text.encode(), "c", REVIEWED_FILES, lambda data: bring_up_to_date(data, shipped))
     assert is_up_to_date(yaml.safe_load(after))
-    options = yaml.safe_load(after)["options"]
-    assert {name: options[name] for name in newer} == {name: shipped["options"][name] for name in newer}
-    assert "first_floor" not in options
+    for name in ("format", *newer, "close_call"):
+        (line,) = re.findall(rf"(?m)^ *{name}: .*$", ours)
+        assert line in after.splitlines()
+    assert "first_floor" not in yaml.safe_load(after)["options"]
+    chosen = edited(
+        text.replace("close_call: 0.20", "close_call: 0.30").encode(),
+        "c",
+        REVIEWED_FILES,
+        lambda data: bring_up_to_date(data, shipped),
+    )
+    assert yaml.safe_load(chosen)["options"]["close_call"] == 0.3
 
 
 def test_a_file_with_keys_of_a_later_version_is_read_over_and_keeps_them() -> None:

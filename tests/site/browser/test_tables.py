@@ -170,7 +170,9 @@ CHOOSE = "([place, value]) => { const list = document.querySelectorAll('.control
 CHOOSE += f"list.selectedIndex = value; list.dispatchEvent(new Event('change')); return {ANSWERED} }}"
 
 
-@pytest.mark.parametrize(("size", "most"), [(1000, ANSWER), (5000, 3 * ANSWER)])
+@pytest.mark.parametrize(
+    ("size", "most"), [(1000, ANSWER), pytest.param(5000, 3 * ANSWER, marks=pytest.mark.exhaustive)]
+)
 def test_letters_and_filters_are_answered_at_once(
     browser: Browser, large: Callable[[int], str], size: int, most: float
 ) -> None:
