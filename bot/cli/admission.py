@@ -300,7 +300,8 @@ def repack_command(
     Without IDS the command lists the repacks that would free most entries, without those that people refused, and
     writes nothing. With IDS it admits these queries and evicts the entries that each frees. No floor and no pin is
     lost and, unless `novelty` is `signature`, no combination. With the option `fill_to` it lists top-ups instead while
-    too few slots are taken: excluded queries that raise expected detection. These evict no entry.
+    too few slots are taken: excluded queries that raise expected detection. These evict no entry. All that there are
+    are listed, whatever the limits of what may be open.
 
     \b
     Examples:

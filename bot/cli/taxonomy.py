@@ -246,8 +246,9 @@ def migrate_command(
     The taxonomy is compared with that of a commit, and refused if its version or its declarations are wrong. Renamed
     capabilities keep their scores. Split or redefined ones become stale: refresh them with `incumbent reclassify`. A
     config that says `embedding: auto` gets the digest of the weights. A config of an earlier format gets the keys that
-    are new, with the values that ship, and loses those without effect; what that changes is shown as by `incumbent
-    impact`. `base: true` in the taxonomy becomes `combines: false`. A second run changes nothing.
+    are new, with the values that ship, and loses those without effect. A value that shipped when its key meant
+    something else is replaced. What all this changes is shown as by `incumbent impact`. `base: true` in the taxonomy
+    becomes `combines: false`. A second run changes nothing.
 
     \b
     Examples:

@@ -1,14 +1,14 @@
-"""How often verdicts are right on sets of others, by labels: python -m dev.bench verdicts [--show].
+"""How often verdicts are right on sets of others, by labels: python -m dev.bench verdicts [--show] [--sets FOLDER].
 
 The queries lie in the folder that INCUMBENT_CORPUS names; the labels in tests/labels/verdicts are by authors who saw
-the definitions of the capabilities alone (tests/labels/README.md).  Each customer's queries are judged as one cycle,
-customer after customer, against an empty regression set and against the one of this repository; what is admitted
-directly enters, and nobody answers what waits.
+the definitions of the capabilities alone (tests/labels/README.md).  ``--sets FOLDER`` takes others.  Each customer's
+queries are judged as one cycle, customer after customer, against an empty regression set and against the one of this
+repository; what is admitted directly enters, and nobody answers what waits.
 
 A query *deserves* a slot if with right tags it would not be excluded at its turn: against the set of that moment and
 what the queries that wait offer by right tags.  These are the tags of the labels, scored 0.95, and where the labels
 leave it open those of the classifier with their own scores; facts of tools count where a tool is called.  Wins do not
-count.
+count.  All queries of an eval set that the classifier cannot judge are one question, sensible if one of them deserves.
 
 Shares come with Wilson intervals, 95 %, for the order in which the corpus names the customers, and pooled over ten
 orders that are drawn.  ``--show`` names each wrong direct admission, each deserving query that is excluded and each
@@ -49,7 +49,6 @@ from bot.pipeline.review import Platform, load_platform
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RatedEntry, ScoredQuery
-from bot.report.verdict_text import questions
 from bot.taxonomy.model import Taxonomy
 from dev.bench.classifier import LABELS, REPOSITORY, WORDINGS
 
@@ -161,9 +160,13 @@ class Stream:
                 labels = item.item.labels
                 yield from (labels[name] is False for name in item.verdict.facts.competent if name in labels)
 
-    def questions(self) -> int:
-        """How many questions people are asked."""
-        return sum(questions([item.verdict for item in cycle if item.verdict.asks]) for cycle in self.cycles)
+    def questions(self) -> Iterator[bool]:
+        """Of each question that people are asked, whether it is about a query that deserves a slot."""
+        for cycle in self.cycles:
+            asked = [item for item in cycle if item.verdict.asks]
+            yield from (item.deserves for item in asked if item.verdict.facts.familiar)
+            if unfamiliar := [item.deserves for item in asked if not item.verdict.facts.familiar]:
+                yield any(unfamiliar)
 
     def close_calls(self, most: int | None = None) -> Iterator[bool]:
         """Of each close call, the likeliest ``most`` of each eval set, whether it deserves a slot."""
@@ -303,9 +306,12 @@ COUNTS: Final[Mapping[str, tuple[str, Callable[[Stream], tuple[int, int]]]]] = {
     "false pieces of what enters": ("at most 0.05", lambda stream: _counted(stream.pieces())),
     "questions, sensible": (
         "at least 0.78",
-        lambda stream: _counted(item.deserves for item in stream.judged if item.verdict.asks),
+        lambda stream: _counted(stream.questions()),
     ),
-    "questions, per query": ("at most 0.095", lambda stream: (stream.questions(), len(list(stream.judged)))),
+    "questions, per query": (
+        "at most 0.095",
+        lambda stream: (len(list(stream.questions())), len(list(stream.judged))),
+    ),
     "merit, excluded": (
         "at most 0.63",
         lambda stream: _counted(item.is_lost for item in stream.judged if item.deserves),
@@ -328,7 +334,8 @@ def main(arguments: Sequence[str]) -> int:
     """Measure and print; returns the exit code, which is always 0."""
     parser = argparse.ArgumentParser(prog="python -m dev.bench verdicts")
     parser.add_argument("--show", action="store_true", help="name the queries that verdicts are wrong on")
-    shows = parser.parse_args(arguments).show
+    parser.add_argument("--sets", type=Path, help="a folder with queries/*.jsonl and labels/*.tsv: these sets instead")
+    given = parser.parse_args(arguments)
     platform = load_platform(WorkingTree(REPOSITORY))
     backend = make_backend(platform.config.classifier, platform.taxonomy)
     residents, stale = platform.regression_set.residents(platform.taxonomy, backend.identity)
@@ -336,18 +343,18 @@ def main(arguments: Sequence[str]) -> int:
         f"{backend.identity.model}; taxonomy {platform.taxonomy.version}; {len(residents)} entries, {len(stale)} stale"
     )
     corpus = os.environ.get("INCUMBENT_CORPUS")
-    if corpus is None:
+    if corpus is None and given.sets is None:
         print("\nthe sets of others are left out: INCUMBENT_CORPUS names no folder that holds them")
     else:
-        sets = {
-            name: read_set(read_label_file(LABELS / "verdicts" / f"{name}.tsv"), Path(corpus), platform, backend)
-            for name in SETS
-        }
+        labels = LABELS / "verdicts" if given.sets is None else given.sets / "labels"
+        names = SETS if given.sets is None else sorted(file.stem for file in labels.glob("*.tsv"))
+        folder = given.sets or Path(corpus or "")
+        sets = {name: read_set(read_label_file(labels / f"{name}.tsv"), folder, platform, backend) for name in names}
         sets["together"] = [items for customers in sets.values() for items in customers]
         for start, present in {"an empty regression set": (), "the shipped regression set": residents}.items():
             print(f"\nagainst {start}{'pooled over other orders':>87}")
             for name, customers in sets.items():
-                print_figures(name, customers, present, platform.config, shows)
+                print_figures(name, customers, present, platform.config, given.show)
     print("\nother wordings of a request, judged alone against the shipped set: another outcome")
     for name in WORDINGS:
         for wording, differ in turned(name, platform, residents, backend).items():
