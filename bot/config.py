@@ -560,9 +560,10 @@ class Limits(Section):
         default=default("limits.close_calls"),
         description="close calls of one eval set that are shown; the rest is a number",
     )
-    stated_calls: Count = Field(
+    stated_calls: Count | None = Field(
         default=default("limits.stated_calls"),
-        description="different tools that an eval set may expect in one turn; more is a doubted expectation",
+        description="different tools that an eval set may expect in one turn; more is a doubted expectation; null "
+        "(paper): any number",
     )
     exemplars: Count = Field(
         default=default("limits.exemplars"), description="exemplars of the taxonomy: the time of a fit grows faster"

@@ -384,17 +384,17 @@ class Classification:
         """sig(q): the capabilities that are TRUE."""
         return frozenset(name for name, judgement in self.judgements.items() if judgement.value)
 
-    def doubted(self, below: float | None, most: int) -> frozenset[str]:
+    def doubted(self, below: float | None, most: int | None) -> frozenset[str]:
         """The capabilities whose value rests on a doubted expectation of calls (semantics, section 2.1a).
 
         It is doubted where the classifier alone gives less than ``below`` for calling any tool (``None``: never), or
-        where one turn states more than ``most`` different tools.
+        where one turn states more than ``most`` different tools (``None``: any number is believed).
         """
         said = self.stated
         if said is None:
             return frozenset()
         unlikely = below is not None and said.probability is not None and rounded(said.probability) < rounded(below)
-        return said.capabilities if unlikely or said.different > most else frozenset()
+        return said.capabilities if unlikely or (most is not None and said.different > most) else frozenset()
 
     def fits(self, capabilities: Collection[str]) -> bool:
         """Whether these are judgements on exactly these ``capabilities``."""

@@ -108,9 +108,9 @@ class CycleState:
             self.live.await_review(profile, familiar=query.familiar and ruling.decision.admits)
 
 
-Tie = TypeVar("Tie", int, str)
+Tie = TypeVar("Tie", int, tuple[float, str])
 _Waiting: TypeAlias = tuple[Key, Tie, ScoredQuery, Profile]
-"""A query, sorted by its key, then by its id or its position."""
+"""A query, sorted by its key, then by its cost and id or its position in their order."""
 
 
 def run_cycle(
@@ -124,7 +124,7 @@ def run_cycle(
         return ()
     from bot.rater.similarity import NearestResidents
 
-    ordered = sorted(queries, key=lambda query: query.id)
+    ordered = sorted(queries, key=_tie)
     live = LiveSet(residents, ordered, config)
     profiles = [live.profile(query) for query in ordered]
     nearest = NearestResidents([profile.text for profile in profiles], [profile.id for profile in profiles])
@@ -208,18 +208,18 @@ def judge_arriving(
     """The verdicts of :func:`run_cycle` on the queries that have merit at their turn, where memory cannot hold all.
 
     ``arriving`` are the queries with merit against the initial ``live``, with their keys (:func:`descending`), sorted
-    by key and id.  ``live`` grows.  Beyond ``held`` in memory, queries that wait for their turn go to ``write``, with
-    their keys and in order; it returns an iterator that gives them back one by one.  Queries that have no merit, or
-    lose it on the way, are left out: none of them enters.
+    by key, cost and id.  ``live`` grows.  Beyond ``held`` in memory, queries that wait for their turn go to ``write``,
+    with their keys and in order; it returns an iterator that gives them back one by one.  Queries that have no merit,
+    or lose it on the way, are left out: none of them enters.
     """
     from bot.rater.similarity import nearest_of
 
     moment = CycleState(live, config, trust, [])
 
-    def profiled(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[_Waiting[str]]:
-        return ((key, query.id, query, live.profile(query)) for key, query in queries)
+    def profiled(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[_Waiting[tuple[float, str]]]:
+        return ((key, _tie(query), query, live.profile(query)) for key, query in queries)
 
-    def written(waiting: Sequence[_Waiting[str]]) -> Iterator[_Waiting[str]]:
+    def written(waiting: Sequence[_Waiting[tuple[float, str]]]) -> Iterator[_Waiting[tuple[float, str]]]:
         return profiled(write((key, query) for key, _, query, _ in waiting))
 
     while True:
@@ -240,12 +240,17 @@ def judge_arriving(
         if len(live.members) == present:
             break
         live.forget_waiting()
-        arriving = sorted(((descending(live, profile), query) for query, profile, _ in again), key=_by_key_and_id)
+        arriving = sorted(((descending(live, profile), query) for query, profile, _ in again), key=_in_order)
     yield from ((query, verdict) for query, _, verdict in again if verdict is not None)
 
 
-def _by_key_and_id(item: tuple[Key, ScoredQuery]) -> tuple[Key, str]:
-    return item[0], item[1].id
+def _tie(query: ScoredQuery) -> tuple[float, str]:
+    """The order of queries with one key."""
+    return query.setup_cost, query.id
+
+
+def _in_order(item: tuple[Key, ScoredQuery]) -> tuple[Key, tuple[float, str]]:
+    return item[0], _tie(item[1])
 
 
 def descending(live: LiveSet, profile: Profile) -> Key:

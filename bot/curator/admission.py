@@ -160,6 +160,7 @@ def resident(query: ScoredQuery, verdict: Verdict, place: int) -> RatedEntry:
         customer=query.customer,
         admitted_at=f"{_LATER}{place:06d}",
         displaces=verdict.displaces,
+        setup_cost=query.setup_cost,
     )
 
 

@@ -263,9 +263,10 @@ def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> 
     names = tool_names((UNLISTED,) if tools is None else tuple(tool.name for tool in tools))
     expectation = understand(expected, turns, names.is_declared)
     forbidden = tuple(dict.fromkeys(filter(names.is_declared, expectation.forbidden)))
-    denied = {names.meant_by(name) for name in forbidden}
     by_turn = [[_Step.of(call, names) for call in calls] for calls in expectation.wanted]
     steps = tuple(step.meant for calls in by_turn for step in calls if step.meant)
+    # What one turn forbids, another may expect: then it is called.
+    denied = {names.meant_by(name) for name in forbidden} - {step[0] for step in steps if len(step) == 1}
     if not (steps or expectation.no_tools):
         return ExpectedTools(forbidden=_sorted(denied), states_calls=False, order=None) if denied else None
     return ExpectedTools(
@@ -331,7 +332,7 @@ def _is_chain(calls: Sequence[_Step]) -> bool:
     for count, step in enumerate(calls):
         if count and step.call.arguments is not None and refers(step.call.arguments, earlier, count):
             return True
-        earlier.update((*step.call.names, *step.meant))
+        earlier.update((*step.call.names, *step.meant, step.call.id))
     return False
 
 

@@ -17,12 +17,14 @@ from typing import Final
 class Role:
     """What a key says about the calls under it: that they are ``unwanted``, or that any of them will do.
 
-    ``is_claim``: an empty list under it says that no tool is called; under *required* it demands nothing.
+    ``is_claim``: an empty list under it says that no tool is called; under *required* it demands nothing.  ``denies``:
+    *no* and *false* under it say so.
     """
 
     unwanted: bool = False
     alternatives: bool = False
     is_claim: bool = False
+    denies: bool = False
 
 
 _CLAIM: Final = frozenset(
@@ -51,7 +53,10 @@ _FORBIDDEN: Final = frozenset(
         *("unexpected", "avoid", "avoided", "banned", "deny", "denied", "reject", "rejected", "excluded"),
     }
 )
-_NOT: Final = frozenset({"not", "never", "none"})
+_NOT: Final = frozenset({"not", "never", "none", "no"})
+_WRONG: Final = frozenset({"wrong", "incorrect", "bad", "invalid", "mistaken"})
+_MODAL: Final = frozenset({"must", "should"})
+_OPTIONAL: Final = frozenset({"optional", "optionally"})
 _IMPERATIVE: Final = frozenset({"call", "use", "invoke"})
 """With *not* they forbid; *not called* may be what an agent did."""
 _ANY: Final = frozenset({"any", "either", "alternatives", "acceptable", "one"})
@@ -76,6 +81,13 @@ _RECORD: Final = frozenset(
     }
 )
 """Words of keys of what an agent did, or of the tools that there are."""
+_DEED: Final = frozenset(
+    {
+        *("action", "actions", "invocation", "invocations", "taken", "reply", "replies", "said", "assistant"),
+        *("agent", "bot", "context", "contexts", "background", "retrieved"),
+    }
+)
+"""The same, but not below a word of expectation."""
 _QUERY: Final = frozenset(
     {
         *("query", "question", "questions", "prompt", "prompts", "input", "inputs", "user", "request", "utterance"),
@@ -118,9 +130,10 @@ def role_of(key: str, above: str = "") -> Role | None:
     is_tool = bool(words & _TOOL) or (bool(own & _USE) and not above)
     unwanted = bool(words & _FORBIDDEN) or bool(words & _NOT and words & (_CLAIM | _DEMAND | _IMPERATIVE))
     claims, demands = bool(words & _CLAIM), bool(words & _DEMAND)
-    if not is_tool or not (claims or demands or unwanted):
+    if not is_tool or not (claims or demands or unwanted or (own & _TOOL and is_alternative(key))):
         return None
-    return Role(unwanted, is_alternative(key), claims and not unwanted)
+    denies = claims or bool(words & _MODAL)
+    return Role(unwanted, is_alternative(key), claims and not unwanted, denies and not unwanted)
 
 
 def is_alternative(key: str) -> bool:
@@ -142,9 +155,28 @@ def group_role(key: str) -> Role | None:
     return Role(is_claim=not own & _DEMAND) if own & _GROUP else None
 
 
-def is_negative(kind: str) -> bool:
-    """Whether the ``kind`` of an assertion forbids: ``tool_not_called``."""
-    return bool(words_of(kind) & (_FORBIDDEN | _NOT))
+@lru_cache(maxsize=10_000)
+def is_negative(word: str) -> bool:
+    """Whether a key, or the kind of an assertion, forbids: ``tool_not_called``, ``must_not``, ``wrong_calls``."""
+    return bool(words_of(word) & (_FORBIDDEN | _NOT | _WRONG))
+
+
+def states_optional(key: str, value: object) -> bool:
+    """Whether ``key`` of a call with its ``value`` says that it may be made: ``required: false``."""
+    own = words_of(key)
+    return (value is False and bool(own & _DEMAND)) or (value is True and bool(own & _OPTIONAL))
+
+
+def states_unwanted(key: str, value: object) -> bool:
+    """Whether ``key`` of a call with its ``value`` says that it must not be made: ``forbidden: true``."""
+    own = words_of(key)
+    return (value is True and is_negative(key)) or (value is False and bool(own & (_CLAIM | {"called", "call"})))
+
+
+@lru_cache(maxsize=10_000)
+def is_claimed(key: str) -> bool:
+    """Whether ``key`` says that what is under it is all that is expected."""
+    return bool(words_of(key) & _CLAIM)
 
 
 @lru_cache(maxsize=10_000)
@@ -154,8 +186,15 @@ def is_expected(key: str) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def is_record(key: str) -> bool:
-    """Whether under ``key`` is what an agent did or has, or the query itself."""
+def is_record(key: str, *, expected: bool = False) -> bool:
+    """Whether under ``key`` is what an agent did or has, or the query itself; ``expected``: below a word of
+    expectation.
+    """
     if is_expected(key):
         return False
-    return bool(words_of(key) & (_RECORD | _QUERY)) or key in _QUERY
+    words = words_of(key)
+    return (
+        bool(words & (_RECORD | _QUERY))
+        or key in _QUERY
+        or (not expected and bool(words & _DEED or words >= {"tool", "uses"}))
+    )

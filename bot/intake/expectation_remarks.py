@@ -11,7 +11,7 @@ from bot.errors import Problem
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.expectation import tool_names, understand
-from bot.intake.expectation_keys import is_record, role_of
+from bot.intake.expectation_keys import is_negative, is_record, role_of
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification
 from bot.intake.tool_calls import EMPTY_CELL, IsTool, decoded, is_distinctive, stated
@@ -57,23 +57,36 @@ def expectation_remarks(queries: Iterable[Query], specification: Specification) 
     declared = frozenset(tool.name for tool in specification.tools) - {UNLISTED}
     unread: _Remarks = {}
     undeclared: _Remarks = {}
+    disputed: _Remarks = {}
     for query in queries:
         found = understand(query.expected, len(query.turns), names.is_declared)
         expected = dict.fromkeys(name for call in found.tool_calls for name in call.names)
-        understood = {names.meant_by(name) for name in expected}
+        wanted = {names.meant_by(name) for call in found.calls for name in call.names}
+        unwanted = {names.meant_by(name) for name in found.forbidden}
         for name in expected:
             if names.meant_by(name) is None:
                 _add(undeclared, query, name, name)
-        if not found.no_tools:
-            for path, name in dict.fromkeys(_named(query.expected, declared)):
-                if name not in understood:
-                    _add(unread, query, path, name)
+        # What one turn forbids, another may expect.
+        both = [name for name in wanted & unwanted if name is not None and len(query.turns) == 1]
+        for name in sorted(both):
+            _add(disputed, query, name, name)
+        for path, name, is_all in dict.fromkeys(_named(query.expected, declared)):
+            # Prose may well name what is not to be called.
+            excused = (found.no_tools or name in unwanted) and (not is_all or _is_read(path))
+            if name not in wanted and not excused:
+                _add(unread, query, path, name)
         for key in _without_calls(query, names.is_declared):
             _add(unread, query, key)
     return (
         *_listed(unread, _unread_problem),
+        *_listed(disputed, _disputed_problem),
         *_listed(undeclared, lambda remark, name: _undeclared_problem(remark, name, declared)),
     )
+
+
+def _is_read(path: str) -> bool:
+    """Whether calls that must not be made are read under one of the keys of ``path``."""
+    return any(is_negative(key) or role_of(key) is not None for key in path.split("."))
 
 
 def _add(remarks: _Remarks, query: Query, about: str, *tools: str) -> None:
@@ -104,6 +117,11 @@ def _unread_problem(remark: _Remark, path: str) -> Problem:
     return Problem(remark.first.file, remark.first.line, message, fix)
 
 
+def _disputed_problem(remark: _Remark, name: str) -> Problem:
+    message = f"{_where(remark)}: {name} is expected and must not be called; it counts as expected"
+    return Problem(remark.first.file, remark.first.line, message, "take it out of one of the two")
+
+
 def _undeclared_problem(remark: _Remark, name: str, declared: Collection[str]) -> Problem:
     near = did_you_mean(name, declared)
     message = f"{_where(remark)}: the agent does not declare the expected tool {name!r}, which is ignored{near}"
@@ -124,11 +142,15 @@ def _without_calls(query: Query, is_tool: IsTool) -> Iterator[str]:
             yield key
 
 
-def _named(value: Data, declared: Collection[str], path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, str]]:
-    """Each place in ``value`` where one of the ``declared`` tools is named outside records of runs, and its name."""
+def _named(
+    value: Data, declared: Collection[str], path: str = "", depth: int = _DEEPEST
+) -> Iterator[tuple[str, str, bool]]:
+    """Each place in ``value`` where one of the ``declared`` tools is named outside records of runs, its name, and
+    whether there is nothing else.
+    """
     found = decoded(value)
     if isinstance(found, str):
-        yield from ((path, name) for name in _tools_in(found, declared))
+        yield from ((path, name, name == found.strip()) for name in _tools_in(found, declared))
     elif depth and isinstance(found, list):
         for item in found:
             yield from _named(item, declared, path, depth - 1)
@@ -136,7 +158,7 @@ def _named(value: Data, declared: Collection[str], path: str = "", depth: int = 
         for key, inner in found.items():
             below = f"{path}.{key}" if path else key
             if key in declared:
-                yield below, key
+                yield below, key, True
             apart = plain_key(key) in _AVAILABLE | (frozenset() if path else _RECORDS)
             if key == "turns" or not (apart or is_record(key)):
                 yield from _named(inner, declared, below, depth - 1)

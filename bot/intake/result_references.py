@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from bot.files.documents import Data
-from bot.intake.tool_calls import decoded
+from bot.intake.tool_calls import decoded, is_distinctive
 
 _PLACEHOLDER: Final = re.compile(
     r"\{\{([^{}]{1,200})\}\}|\$\{([^{}]{1,200})\}|\{([^{}]{1,200})\}|<([^<>]{1,200})>|\$([^\W\d]\w{0,100}[\w.\[\]]{0,100})"
@@ -45,7 +45,7 @@ _DEEPEST: Final = 20
 def refers(arguments: Data, earlier: Collection[str], count: int) -> bool:
     """Whether one of the ``arguments`` of a call refers to the result of one of ``count`` calls before it.
 
-    ``earlier`` are the names of these.
+    ``earlier`` are the names and ids of these.
     """
     return any(_refers(text, earlier, count) for text in _texts(arguments, _DEEPEST))
 
@@ -69,7 +69,9 @@ def _refers(text: str, earlier: Collection[str], count: int) -> bool:
     bare = text.strip()
     numbered = _NUMBERED.fullmatch(bare)
     # A higher number is an amount of money.
-    if _ALONE.fullmatch(bare) or _names(bare, earlier) or (numbered is not None and int(numbered[1]) <= count):
+    # An ordinary word is a value of its own.
+    is_name = _names(bare, earlier) and not (bare in earlier and not is_distinctive(bare))
+    if _ALONE.fullmatch(bare) or is_name or (numbered is not None and int(numbered[1]) <= count):
         return True
     for match in _PLACEHOLDER.finditer(bare):
         inner = next(filter(None, match.groups())).strip()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, repeat
 from typing import Any, Final, TypeAlias
 
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.expectation_keys import Role, group_role
+from bot.intake.expectation_keys import Role, group_role, is_claimed, states_optional, states_unwanted
 
 IsTool: TypeAlias = Callable[[str], bool]
 """Whether a name means a declared tool."""
@@ -22,13 +22,14 @@ IsTool: TypeAlias = Callable[[str], bool]
 class ToolCall:
     """An expected tool call, or an ``unwanted`` one that must not be made; ``arguments`` are unchanged.
 
-    ``others`` are the tools of which any may be called in its place.
+    ``others`` are the tools of which any may be called in its place.  By ``id`` others refer to its result.
     """
 
     name: str
     arguments: Data = None
     unwanted: bool = False
     others: tuple[str, ...] = ()
+    id: str = field(default="", compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,32 +111,57 @@ def stated(
     if role.alternatives:
         calls = stated(found, replace(role, alternatives=False), is_tool, depth=depth).calls
         return ToolStatement(_alternatives(calls))
-    if (role.unwanted and (found is True or found in _EVERY)) or (role.is_claim and found is False):
+    if (role.unwanted and (found is True or found in _EVERY)) or (role.denies and found is False):
         return ToolStatement(none=True)
     if isinstance(found, str):
         return _stated_in_text(found, role)
     items = as_list(found) or ([found] if isinstance(found, dict) else [])
     if _is_pair(items):
         return ToolStatement(tuple(_pair(items, role)))
-    if items and len(items) == turns and all(isinstance(item, list) for item in items):
-        by_turn = tuple(stated(item, role, is_tool, 0, depth=depth).calls for item in items)
-        return ToolStatement(tuple(call for calls in by_turn for call in calls), by_turn=by_turn)
+    listed = _by_turn(items, turns)
+    if listed:
+        each = [stated(item, role, is_tool, 0, empty=empty, depth=depth) for item in listed]
+        by_turn = tuple(statement.calls for statement in each)
+        calls = tuple(call for found in by_turn for call in found)
+        return ToolStatement(calls, all(statement.none for statement in each), by_turn)
     calls = tuple(call for item in items for call in calls_in(item, is_tool, role, depth))
     said = [item.strip() for item in items if isinstance(item, str)]
-    is_empty = found == [] or (isinstance(found, dict) and any(map(_is_empty, found.items())))
-    none = not calls and not role.unwanted and ((empty and is_empty) or any(map(_NO_CALL.fullmatch, said)))
+    is_empty = found == [] and empty
+    if isinstance(found, dict):
+        # An empty list under `expected`, in what may also be the tools that there are, is a statement as well.
+        is_empty = any(value == [] and (is_claimed(key) or (empty and _is_claim(key))) for key, value in found.items())
+    none = not calls and not role.unwanted and (is_empty or any(map(_NO_CALL.fullmatch, said)))
     return ToolStatement(calls, none)
 
 
-def _is_empty(item: tuple[str, Data]) -> bool:
-    """Whether a key with its value states an empty list of calls: ``tool_names: []``."""
-    role = group_role(item[0])
-    return role is not None and role.is_claim and item[1] == []
+def _is_claim(key: str) -> bool:
+    """Whether an empty list under ``key``, in a value that states calls, is an empty list of calls: ``tool_names``."""
+    role = group_role(key)
+    return role is not None and role.is_claim
 
 
-_NO_CALL: Final = re.compile(r"none|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE)
+def _by_turn(items: list[Data], turns: int) -> list[Data]:
+    """``items`` as a list for each of so many ``turns``, or by the number of the turn that each has; else empty."""
+    if items and len(items) == turns and all(isinstance(item, list) for item in items):
+        return items
+    numbers = [
+        next((value for key, value in as_mapping(item).items() if plain_key(key) in _TURNS), None) for item in items
+    ]
+    if turns < 2 or not items or not all(isinstance(number, int) for number in numbers):
+        return []
+    found: dict[int, list[Data]] = {}
+    for number, item in zip(numbers, items, strict=True):
+        found.setdefault(int(str(number)), []).append(item)
+    return [found[number] for number in sorted(found)]
+
+
+_TURNS: Final = frozenset({"turn", "turnindex", "turnnumber", "turnid"})
+"""Keys of the number of a turn."""
+_NO_CALL: Final = re.compile(
+    r"no(?:ne)?|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE
+)
 """Ways to say that no tool is called."""
-EMPTY_CELL: Final = re.compile(r"|-|null|n/a|true|false", re.IGNORECASE)
+EMPTY_CELL: Final = re.compile(r"|-|null|n/a|true|false|yes", re.IGNORECASE)
 """Ways to leave a cell empty."""
 _NO_NAME: Final = re.compile(rf"{EMPTY_CELL.pattern}|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 """Ways to leave a cell empty, and numbers, which say nothing."""
@@ -143,8 +169,13 @@ _SEPARATORS: Final = re.compile(r"[|;,\n]|->|=>|→|\s(?:then|and)\s")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])\s", re.MULTILINE)
 _EVERY: Final[tuple[Data, ...]] = ("*", ["*"])
 """Values by which every call is forbidden."""
+_LIST: Final = re.compile(r"\s*\[([^\[\]{}()\"]*)\]\s*")
+"""A list of names as Python or a table writes it, which is no JSON."""
 _QUOTES: Final = "\"'`"
 _OR: Final = re.compile(r"\sor\s", re.IGNORECASE)
+_EITHER: Final = re.compile(r"\s*either\s+", re.IGNORECASE)
+_NEVER: Final = "!"
+"""Before the name of a tool that must not be called."""
 
 
 def _stated_in_text(text: str, role: Role) -> ToolStatement:
@@ -152,9 +183,10 @@ def _stated_in_text(text: str, role: Role) -> ToolStatement:
     calls = call_syntax(text)
     if calls:
         return ToolStatement(tuple(replace(call, unwanted=role.unwanted) for call in calls))
+    bare = _LIST.sub(r"\1", text)
     # The format's reader reports invalid JSON.
-    bare = "" if text.lstrip().startswith(("[", "{")) else _BULLET.sub("", text)
-    parts = [[name.strip().strip(_QUOTES).strip() for name in _OR.split(part)] for part in _SEPARATORS.split(bare)]
+    bare = "" if bare.lstrip().startswith(("[", "{")) else _BULLET.sub("", bare)
+    parts = [_choice(part) for part in _SEPARATORS.split(bare)]
     names = [name for part in parts for name in part]
     if any(map(_NO_CALL.fullmatch, names)) and not any(map(_is_name, names)):
         return ToolStatement(none=not role.unwanted)
@@ -162,7 +194,18 @@ def _stated_in_text(text: str, role: Role) -> ToolStatement:
     if any(len(name.split()) > 1 for name in names):
         return ToolStatement()
     named = [tuple(filter(_is_name, part)) for part in parts]
-    return ToolStatement(tuple(ToolCall(part[0], None, role.unwanted, part[1:]) for part in named if part))
+    return ToolStatement(tuple(_named(part, role) for part in named if part))
+
+
+def _choice(text: str) -> list[str]:
+    """The names in ``text`` of which any will do, without quotes."""
+    return [name.strip().strip(_QUOTES).strip() for name in _OR.split(_EITHER.sub("", text, count=1))]
+
+
+def _named(names: Sequence[str], role: Role) -> ToolCall:
+    """The call of one of ``names``; one with the mark of what is never called must not be made."""
+    bare = tuple(name.removeprefix(_NEVER).strip() for name in names)
+    return ToolCall(bare[0], None, role.unwanted or names[0].startswith(_NEVER), bare[1:])
 
 
 def _is_name(text: str) -> bool:
@@ -216,7 +259,14 @@ _ARGUMENTS: Final = frozenset(
     }
 )
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
-_TIMES: Final = frozenset({"max", "maxcalls", "times", "count"})
+_TIMES: Final = frozenset({"times", "count"})
+_MOST: Final = _TIMES | {"max", "maxcalls"}
+_IDS: Final = frozenset({"id", "callid", "toolcallid"})
+
+
+def _times(number: Data) -> int:
+    """How often a call is stated: twice stands for any greater number."""
+    return 2 if isinstance(number, int) and number > 1 else 1
 
 
 def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> Iterator[ToolCall]:
@@ -226,13 +276,14 @@ def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> I
         if calls:
             yield from (replace(call, unwanted=role.unwanted) for call in calls)
         elif _is_name(item):
-            names = [name for name in _OR.split(item.strip()) if _is_name(name)]
+            names = list(filter(_is_name, _choice(item)))
             # Names may have spaces, but alternatives may not: that is prose.
             is_choice = len(names) > 1 and all(len(name.split()) == 1 for name in names)
-            names = names if is_choice else [item.strip()]
-            yield ToolCall(names[0], None, role.unwanted, tuple(names[1:]))
+            yield _named(names if is_choice else [item.strip()], role)
         return
     held = as_mapping(item)
+    if any(states_optional(key, value) for key, value in held.items()):
+        return
     inner = next((value for key, value in held.items() if plain_key(key) in _INNER and isinstance(value, dict)), held)
     if any(as_mapping(inner.get(key)).get("type") == "object" for key in _SCHEMAS):
         # The definition of an available tool, not a call.
@@ -242,8 +293,11 @@ def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> I
     if names:
         name = next(filter(is_tool, names), names[0])
         arguments = next((value for key, value in inner.items() if plain_key(key) in _ARGUMENTS), None)
-        never = any(value == 0 and value is not False for key, value in held.items() if plain_key(key) in _TIMES)
-        yield ToolCall(name, arguments, role.unwanted or never)
+        never = any(value == 0 and value is not False for key, value in held.items() if plain_key(key) in _MOST)
+        never = never or any(states_unwanted(key, value) for key, value in held.items())
+        id = next((value for key, value in held.items() if plain_key(key) in _IDS and isinstance(value, str)), "")
+        times = next((value for key, value in held.items() if plain_key(key) in _TIMES), 1)
+        yield from repeat(ToolCall(name, arguments, role.unwanted or never, id=id), _times(times))
     elif depth:
         yield from _group(held, is_tool, role, depth - 1)
 
@@ -262,8 +316,8 @@ def _group(held: Mapping[str, Data], is_tool: IsTool, role: Role, depth: int) ->
         return
     if held and (is_single or all(map(is_tool, held))):
         for name, arguments in held.items():
-            if isinstance(arguments, bool):
-                yield ToolCall(name, None, role.unwanted or not arguments)
+            if isinstance(arguments, bool | int):
+                yield from repeat(ToolCall(name, None, role.unwanted or not arguments), _times(arguments))
             else:
                 yield ToolCall(name, arguments if isinstance(arguments, dict) else None, role.unwanted)
 

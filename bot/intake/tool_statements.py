@@ -24,6 +24,7 @@ from bot.intake.tool_calls import (
     decoded,
     named_tools,
     no_tool,
+    repeated,
     stated,
 )
 
@@ -75,6 +76,9 @@ ELSEWHERE: Final = frozenset(
     {"constraints", "evalset", "evalspec", "config", "incumbent", "datamapping", "turns", "conversation", "messages"}
 )
 """Keys of Vally's constraints, what is beside the rows of a file, what no customer wrote, and turns: read elsewhere."""
+_CONSTRAINTS: Final = "constraints"
+_REJECTED: Final = "rejecttools"
+"""The key of Vally's constraints that forbids calls."""
 _KINDS: Final = frozenset({"type", "kind", "assertion", "check", "metric"})
 """Keys of the kind of an assertion."""
 _EVERYWHERE: Final = 4
@@ -101,7 +105,7 @@ def tool_statements(held: Mapping[str, Data], is_tool: IsTool = no_tool, turns: 
         else:
             yield from _below(key, value, is_tool, turns)
             if not is_record(key):
-                yield from _anywhere(value, is_tool, turns)
+                yield from _anywhere(value, is_tool, turns, key)
     yield from _of_answers(cells, is_tool)
     for grader in map(as_mapping, as_list(cells.get("graders"))):
         config = as_mapping(grader.get("config"))
@@ -114,43 +118,84 @@ def tool_statements(held: Mapping[str, Data], is_tool: IsTool = no_tool, turns: 
 
 
 def _below(above: str, value: Data, is_tool: IsTool, turns: int) -> Iterator[ToolStatement]:
-    """The statements under the keys of the mappings in ``value``, which is under the key ``above``."""
-    if plain_key(above) in ELSEWHERE or replied(value):
+    """The statements under the keys of the mappings in ``value``, which is under the key ``above``.
+
+    A list with a mapping for each turn states calls by turn.
+    """
+    if replied(value):
         return
-    for held in map(as_mapping, value if isinstance(value, list) else [value]):
-        kinds = [kind for key, kind in held.items() if plain_key(key) in _KINDS and isinstance(kind, str)]
-        for key, inner in held.items():
-            role = role_of(key, above)
-            if role is not None:
-                role = replace(role, unwanted=role.unwanted or any(map(is_negative, kinds)))
-                yield stated(inner, role, is_tool, turns, empty=role.is_claim)
+    items = [as_mapping(item) for item in (value if isinstance(value, list) else [value])]
+    found = [list(_of_keys(above, held, is_tool, turns)) for held in items]
+    statements = [statement for each in found for statement in each]
+    if turns > 1 and isinstance(value, list) and len(items) == turns and statements:
+        by_turn = tuple(repeated(each) for each in found)
+        unwanted = [call for statement in statements for call in statement.calls if call.unwanted]
+        yield ToolStatement(
+            calls=(*(call for calls in by_turn for call in calls), *unwanted),
+            none=all(any(statement.none for statement in each) for each in found),
+            by_turn=by_turn,
+        )
+    else:
+        yield from statements
 
 
-def _anywhere(value: Data, is_tool: IsTool, turns: int, depth: int = _EVERYWHERE) -> Iterator[ToolStatement]:
-    """The statements in call syntax of declared tools in ``value``, whatever its keys are."""
+def _of_keys(above: str, held: Mapping[str, Data], is_tool: IsTool, turns: int) -> Iterator[ToolStatement]:
+    """The statements under the keys of ``held``, which is under the key ``above``."""
+    kinds = [kind for key, kind in held.items() if plain_key(key) in _KINDS and isinstance(kind, str)]
+    for key, inner in held.items():
+        role = role_of(key, above)
+        # Of what is read elsewhere, other formats' constraints may forbid calls.
+        forbids = (
+            plain_key(above) == _CONSTRAINTS and plain_key(key) != _REJECTED and role is not None and role.unwanted
+        )
+        if role is None or (plain_key(above) in ELSEWHERE and not forbids):
+            continue
+        role = replace(role, unwanted=role.unwanted or any(map(is_negative, kinds)))
+        yield stated(inner, role, is_tool, turns, empty=role.is_claim)
+
+
+def _anywhere(
+    value: Data,
+    is_tool: IsTool,
+    turns: int,
+    above: str,
+    *,
+    unwanted: bool = False,
+    expected: bool = False,
+    depth: int = _EVERYWHERE,
+) -> Iterator[ToolStatement]:
+    """The statements in call syntax of declared tools in ``value``, which is under the key ``above``.
+
+    They are ``unwanted`` below a key that forbids, and ``expected`` below a word of expectation.
+    """
     found = decoded(value)
+    unwanted, expected = unwanted or is_negative(above), expected or is_expected(above)
+
+    def within(inner: Data, key: str) -> Iterator[ToolStatement]:
+        return _anywhere(inner, is_tool, turns, key, unwanted=unwanted, expected=expected, depth=depth - 1)
+
     if isinstance(found, dict) and depth > 0:
         for key, inner in found.items():
-            if not is_record(key) and role_of(key) is None:
-                yield from _anywhere(inner, is_tool, turns, depth - 1)
+            if not is_record(key, expected=expected) and role_of(key) is None:
+                yield from within(inner, key)
         return
     items = found if isinstance(found, list) else [found]
     if len(items) == turns and all(isinstance(item, list) for item in items):
-        by_turn = [_syntax(item, is_tool) for item in items]
+        by_turn = [_syntax(item, is_tool, unwanted=unwanted) for item in items]
         if any(by_turn):
             yield ToolStatement(tuple(call for calls in by_turn for call in calls), by_turn=tuple(by_turn))
-    elif calls := _syntax(items, is_tool):
+    elif calls := _syntax(items, is_tool, unwanted=unwanted):
         yield ToolStatement(calls)
     elif depth > 0:
         for item in items:
             if isinstance(item, dict):
-                yield from _anywhere(item, is_tool, turns, depth - 1)
+                yield from within(item, above)
 
 
-def _syntax(items: list[Data], is_tool: IsTool) -> tuple[ToolCall, ...]:
+def _syntax(items: list[Data], is_tool: IsTool, *, unwanted: bool) -> tuple[ToolCall, ...]:
     """The calls of ``items`` if all of them are call syntax of declared tools, else none."""
     found = [call_syntax(item) if isinstance(item, str) else () for item in items]
-    calls = tuple(call for each in found for call in each)
+    calls = tuple(replace(call, unwanted=unwanted) for each in found for call in each)
     return calls if all(found) and all(is_tool(call.name) for call in calls) else ()
 
 

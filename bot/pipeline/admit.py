@@ -31,7 +31,7 @@ from bot.pipeline.review import (
     under_corrections,
 )
 from bot.pipeline.submission import Package
-from bot.rater.contextualizer import LiveSet, without_merit
+from bot.rater.contextualizer import LiveSet
 from bot.rater.profile import Profile
 from bot.text.compare import normalise, rounded
 
@@ -302,7 +302,7 @@ def archived_entries(
                 continue
             scored = platform.rate(said, query, submission.customer)
             profile = live.profile(scored)
-            if not without_merit(live.key(profile)):
+            if live.has_merit(profile):
                 others.append(profile)
             elif not (
                 scored.attempt

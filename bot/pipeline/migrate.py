@@ -207,7 +207,9 @@ class _Planning:
             if names_none:
                 name_shipped_weights(data)
             if is_former:
-                bring_up_to_date(data, round_trip().load(setup_file("curation.yaml")))
+                # A config that is called as the paper's keeps the paper's reading.
+                ours = "paper.yaml" if path.rpartition("/")[2] == "paper.yaml" else "curation.yaml"
+                bring_up_to_date(data, round_trip().load(setup_file(ours)))
 
         if follows or names_none or is_former:
             self._edit(path, change)

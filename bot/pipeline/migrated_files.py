@@ -295,7 +295,7 @@ def bring_up_to_date(config: dict[str, Any], shipped: Mapping[str, Any]) -> None
             remove_key(config[section], key)
     for key in copied:
         section, _, name = key.partition(".")
-        copy_key(config[section], name, shipped[section])
+        copy_key(config.setdefault(section, {}), name, shipped[section])
     if "format" not in config:
         insert_key(config, next(iter(config)), "format", None)
     copy_key(config, "format", shipped)

@@ -91,6 +91,7 @@ class Platform:
             customer,
             personal=self.personal_in(query.texts, customer),
             doubted=classification.doubted(self.config.options.doubted_below, self.config.limits.stated_calls),
+            setup_cost=self.cost_of(query),
         )
 
 
@@ -515,10 +516,7 @@ def _swaps(
         return ()
     known, taxonomy, config = platform.regression_set, platform.taxonomy, platform.config
     present = [*entries, *(resident(scored[each.id], each, place) for place, each in enumerate(plan.admitted))]
-    waiting = [
-        replace(resident(scored[each.id], each, len(present)), setup_cost=platform.cost_of(queries[each.id]))
-        for each in plan.waiting_for_slot
-    ]
+    waiting = [resident(scored[each.id], each, len(present)) for each in plan.waiting_for_slot]
     before = [entry for entry in earning(known, present, taxonomy, config) if entry.id not in own]
     line = [*newcomers_of(before, known, taxonomy).values(), *waiting]
     names = {name for query in line for name in query.scores}

@@ -19,11 +19,12 @@ def rate(
     *,
     personal: Mapping[str, int],
     doubted: frozenset[str] = frozenset(),
+    setup_cost: float = 1.0,
 ) -> ScoredQuery:
     """cs(q, c) = κ(q, c) for every c in sig(q); only the scores are ever stored.
 
     ``personal`` maps each kind of personal data to the number of its values in the query.  ``doubted`` are the
-    capabilities that rest on a doubted expectation of calls.
+    capabilities that rest on a doubted expectation of calls; ``setup_cost`` is what the mock set-up costs.
     """
     return ScoredQuery(
         id=id,
@@ -38,6 +39,7 @@ def rate(
         # A correction means that a person has looked at the query.
         familiar=classification.unfamiliar is None or bool(classification.corrected),
         doubted=doubted & classification.signature,
+        setup_cost=setup_cost,
     )
 
 

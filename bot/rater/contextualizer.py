@@ -6,7 +6,7 @@ Paper, section 2.3 (contextualizer); semantics, section 4.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -277,6 +277,18 @@ class LiveSet:
             profile.total,
         )
 
+    def has_merit(self, profile: Profile) -> bool:
+        """Whether ``profile`` has new coverage, fills a floor, wins or is novel, and is not redundant (gate 2)."""
+        new, fills, _, combinations, _ = self.key(profile)
+        return bool(new or fills or combinations) or next(self._beaten(profile), None) is not None
+
+    def _beaten(self, profile: Profile) -> Iterator[tuple[int, float, Profile]]:
+        """The capabilities that ``profile`` wins, each with its score and the champion."""
+        for index, score in profile.items:
+            champion = self.champions[index]
+            if score > self._to_beat[index] and profile.contested >> index & 1 and champion is not None:
+                yield index, score, champion
+
     def facts(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
         """All relational facts of ``query`` at this moment."""
         named = self.capabilities.named
@@ -284,13 +296,7 @@ class LiveSet:
         new = profile.caps & ~self.covered
         fills = self._fills(profile)
         fresh = self._known.lacking(profile.combined)
-        to_beat, champions = self._to_beat, self.champions
-        beaten = [
-            (index, score, champion)
-            for index, score in profile.items
-            if score > to_beat[index] and profile.contested >> index & 1 and (champion := champions[index]) is not None
-        ]
-        beaten.sort(key=lambda win: win[0])
+        beaten = sorted(self._beaten(profile), key=lambda win: win[0])
         displaced, undominated, protected, short, sole = _replacement(self, profile, beaten) if beaten else ((),) * 5
         return RelationalFacts(
             exercised=not query.scores.keys() <= query.arbitrated,

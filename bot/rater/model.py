@@ -32,7 +32,7 @@ class ScoredQuery:
     scores, they make close calls.  ``attempt``: the query argues with the classifier or hides text (gate 7).
     ``personal``: kind of personal data → number of values in the query (gate 7).  ``familiar``: the classifier can
     judge this kind of text (gate 6).  ``doubted`` are the capabilities that rest on a doubted expectation of calls
-    (gate 7).
+    (gate 7).  ``setup_cost`` is the relative cost of the mock set-up (≥ 0), which decides between equals.
     """
 
     id: str
@@ -46,6 +46,7 @@ class ScoredQuery:
     personal: Mapping[str, int] = field(default_factory=dict)
     familiar: bool = True
     doubted: frozenset[str] = frozenset()
+    setup_cost: float = 1.0
 
 
 class ReleaseResults(IntEnum):
@@ -90,7 +91,12 @@ class RatedEntry:
     def query(self) -> ScoredQuery:
         """The entry as a query, to judge it again."""
         return ScoredQuery(
-            id=self.id, turns=self.turns, scores=self.scores, by_rule=self.by_rule, customer=self.customer
+            id=self.id,
+            turns=self.turns,
+            scores=self.scores,
+            by_rule=self.by_rule,
+            customer=self.customer,
+            setup_cost=self.setup_cost,
         )
 
 

@@ -35,6 +35,9 @@ class ScoredQueryFile(FileModel):
         default_factory=dict, description="kind in the query: values"
     )
     familiar: bool = Field(default=True, description="the classifier can judge its text")
+    setup_cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=1.0, description="relative cost of its set-up, which decides between equals"
+    )
     entry: Text | None = Field(default=None, description="the entry that it has or would have")
     content: Text | None = Field(default=None, description="digest to compare that entry with")
 
@@ -52,6 +55,7 @@ class ScoredQueryFile(FileModel):
             attempt=query.attempt,
             personal_data={PersonalDataKind(kind): count for kind, count in query.personal.items()},
             familiar=query.familiar,
+            setup_cost=query.setup_cost,
             entry=entry,
             content=content,
         )
@@ -111,6 +115,7 @@ def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
                 attempt=query.attempt,
                 personal={kind.value: count for kind, count in query.personal_data.items()},
                 familiar=query.familiar,
+                setup_cost=query.setup_cost,
             )
             for query in parsed.queries
         ),

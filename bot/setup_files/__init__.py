@@ -1,4 +1,7 @@
-"""The files that ``incumbent init`` writes into a platform repository, as they are before their blanks are filled."""
+"""The files that ``incumbent init`` writes into a platform repository, as they are before their blanks are filled.
+
+Beside them the config with the paper's reading, whose values ``incumbent migrate`` takes for a file of that name.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ CODEOWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 _OWN = {
     "taxonomy.yaml": "taxonomy/taxonomy.yaml",
     "curation.yaml": "config/curation.yaml",
+    "paper.yaml": "config/paper.yaml",
     "exemplars": "taxonomy/exemplars",
 }
 

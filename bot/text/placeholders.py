@@ -10,10 +10,10 @@ NEUTRAL: Final = "X"
 """What stands in for a placeholder: a word of every language that says nothing of its own."""
 
 _FORM: Final = re.compile(
-    r"\$\{\s?[^\W\d]\w{0,63}\s?\}"
-    r"|\$?\{\{\s?[^\W\d]\w{0,63}\s?\}\}"
+    r"\$\{\s?[^\W\d][\w.]{0,63}(?:[ -][\w.]{1,63}){0,3}\s?\}"
+    r"|\$?\{\{\s?[^\W\d][\w.]{0,63}(?:[ -][\w.]{1,63}){0,3}\s?\}\}"
     # Behind a letter it is a type with a parameter, as in List<string>.
-    r"|(?<![\w<])<([a-z][A-Za-z0-9_-]{0,63}|[A-Z][A-Z0-9_-]{0,63})>(?!>)"
+    r"|(?<![\w<])<([A-Za-z][A-Za-z0-9_-]{0,63})(?: [a-z][A-Za-z0-9_-]{0,63}){0,2}>(?!>)"
 )
 
 _CLOSED: Final = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})\s*>")

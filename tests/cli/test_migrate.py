@@ -18,6 +18,7 @@ from bot.schemas import schema
 from bot.taxonomy.loading import load_taxonomy
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree
+from tests.factories import REPOSITORY
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 OVERRIDES = """\
@@ -508,6 +509,18 @@ def test_faults_of_the_tables_and_of_the_declarations_are_told_at_once(platform:
     assert tree(platform) == before
 
 
+def test_a_config_of_an_earlier_format_with_the_papers_reading_keeps_it(platform: Path, incumbent: Incumbent) -> None:
+    shipped = text_of(REPOSITORY / "config" / "paper.yaml")
+    newer = "format|  rule_values|  win_needs_bar|  doubted_below|  flakiness|  stated_calls"
+    write(platform / "config" / "paper.yaml", re.sub(rf"(?m)^(?:{newer}): .*\n", "", shipped))
+    commit(platform, "As it was")
+    outcome = incumbent("migrate", "--repo", platform, "--config", "config/paper.yaml")
+    assert outcome.code == 0, outcome.err
+    now = text_of(platform / "config" / "paper.yaml")
+    assert yaml.safe_load(now) == yaml.safe_load(shipped)
+    assert sorted(now.splitlines()) == sorted(shipped.splitlines())
+
+
 def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(platform: Path, incumbent: Incumbent) -> None:
     path = platform / "config" / "curation.yaml"
     former = text_of(path)
@@ -528,7 +541,11 @@ def test_a_config_gets_the_newest_format_and_what_that_changes_is_shown(platform
     Draft202012Validator(schema("migrate-output")).validate(output)
     assert output["updates_config"]
     changed = {item["key"]: (item["before"], item["after"]) for item in output["impact"]["config"]}
-    assert changed == {"format": (None, "2"), "options.rule_values": ('"scored"', '"counted"')}
+    assert changed == {
+        "format": (None, "2"),
+        "options.rule_values": ('"scored"', '"counted"'),
+        "limits.stated_calls": (None, "5"),
+    }
     assert output["impact"]["effect"] is not None
     assert yaml.safe_load(text_of(path))["format"] == 2
     assert yaml.safe_load(text_of(path))["options"]["rule_values"] == "counted"

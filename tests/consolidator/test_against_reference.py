@@ -83,6 +83,7 @@ def queries_of(case: Case) -> list[ScoredQuery]:
             ),
             familiar=item.familiar,
             by_rule=item.by_rule,
+            setup_cost=item.setup_cost,
         )
         for item in case.queries
     ]

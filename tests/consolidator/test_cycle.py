@@ -198,12 +198,18 @@ def test_gate_0_ignores_what_only_arbitration_made_true() -> None:
     assert short(empty) == ("q", "EXCLUDE", "direct", "OFF_TAXONOMY")
 
 
-def test_the_order_takes_coverage_before_scores_before_ids() -> None:
+def test_the_order_takes_coverage_before_scores_before_cost_before_ids() -> None:
     verdicts = judge(
-        [query("q1", {"a": 0.9}), query("q2", {"a": 0.9, "b": 0.9}), query("q3", {"a": 0.95}), query("q0", {"a": 0.9})],
+        [
+            query("q1", {"a": 0.9}),
+            query("q2", {"a": 0.9, "b": 0.9}, setup_cost=9.0),
+            query("q3", {"a": 0.95}),
+            query("q0", {"a": 0.9}),
+            query("q4", {"a": 0.9}, setup_cost=0.5),
+        ],
         [],
     )
-    assert [verdict.id for verdict in verdicts] == ["q2", "q3", "q0", "q1"]
+    assert [verdict.id for verdict in verdicts] == ["q2", "q3", "q4", "q0", "q1"]
 
 
 def test_no_queries_give_no_verdicts() -> None:

@@ -90,6 +90,25 @@ def test_what_is_understood_or_a_record_is_not(expected: Any) -> None:
     assert remarks(expected) == []
 
 
+@pytest.mark.parametrize(
+    ("expected", "path"),
+    [
+        ({"expected_tools": [], "golden_path": "book_slip"}, "golden_path"),
+        ({"forbidden_tools": ["book_slip"], "plan": {"next": "book_slip"}}, "plan.next"),
+    ],
+)
+def test_a_name_alone_is_remarked_on_where_something_else_states_that_it_is_not_called(
+    expected: Any, path: str
+) -> None:
+    assert remarks(expected) == [f"1: q1: {path} names book_slip, and {UNREAD}"]
+
+
+def test_a_tool_that_is_expected_and_must_not_be_called_is_remarked_on() -> None:
+    both = {"expected_tools": ["book_slip"], "forbidden_tools": ["book_slip"]}
+    said = "book_slip is expected and must not be called; it counts as expected / take it out of one of the two"
+    assert remarks(both) == [f"1: q1: {said}"]
+
+
 def test_one_thing_is_remarked_on_once_and_many_are_a_number() -> None:
     assert remarks({"tool": "book_slip"}, {"tool": "find_slip"}) == [
         f"1: q1 and 1 more: tool names book_slip, find_slip, and {UNREAD}"

@@ -96,6 +96,11 @@ ONE: dict[str, Any] = {
     "needed": {"needs_tools": BOOK},
     "numbered columns": {"expected_tool_1": BOOK, "expected_tool_2": ""},
     "steps of an expectation": {"expected_steps": [{"tool": BOOK}]},
+    "a list as Python writes it": {"expected_tools": f"['{BOOK}']"},
+    "a list without quotes": {"expected_tools": f"[{BOOK}]"},
+    "a call that is made once": {"expected_tools": [{"name": BOOK, "args": ARGS, "count": 1}]},
+    "beside one that may be made": {"expected_tools": [BOOK, {"name": FIND, "required": False}]},
+    "beside a recorded action": {"expected_actions": [BOOK], "actions": [f"{FIND}()"]},
     "a turn of ADK": {"conversation": [{"intermediate_data": {"tool_uses": [{"name": BOOK, "args": ARGS}]}}]},
 }
 
@@ -140,6 +145,9 @@ def test_several_calls_keep_their_order(expected: Any, steps: list[str]) -> None
         {"expected_tools": f"{FIND} or {BOOK}"},
         {"expected_tools": [f"{FIND} or {BOOK}"]},
         {"expected_any_tool": [FIND, BOOK]},
+        {"acceptable_tools": [FIND, BOOK]},
+        {"expected_tools": f"either {FIND} or {BOOK}"},
+        {"expected_tools": [f"Either {FIND} or {BOOK}"]},
         {"must_call_one_of": f"{FIND}, {BOOK}"},
         {"expectations": {"acceptable_tools": [FIND, BOOK]}},
         {"expect": {"tools": {"either": [FIND, BOOK]}}},
@@ -164,6 +172,19 @@ def test_alternatives_are_one_call(expected: Any) -> None:
         {"assertions": [{"type": "tool_not_called", "tool": FIND}]},
         {"prohibited_calls": f"{FIND}()"},
         {"forbidden_tools": [[f"{FIND}"]]},
+        {"constraints": {"forbidden_tools": [FIND]}},
+        {"expected_tools": [f"!{FIND}"]},
+        {"expected_tools": f"!{FIND}"},
+        {"expected_tools": {FIND: 0}},
+        {"expected_tools": [{"name": FIND, "forbidden": True}]},
+        {"expected_tools": [{"name": FIND, "called": False}]},
+        # In call syntax, under any key that forbids.
+        {"forbidden": [f"{FIND}()"]},
+        {"expect": {"not": [f"{FIND}()"]}},
+        {"expectations": {"must_not": [f"{FIND}()"]}},
+        {"checks": [{"disallowed": f"{FIND}()"}]},
+        {"wrong_calls": [f"{FIND}()"]},
+        {"turns": [{"forbidden": [f"{FIND}()"]}]},
     ],
 )
 def test_forbidden_tools_state_no_call(expected: Any) -> None:
@@ -183,6 +204,15 @@ def test_forbidden_tools_state_no_call(expected: Any) -> None:
         ({"conversation": [{"intermediate_data": {"tool_uses": []}}]}, True),
         ({"expected_tool_call": False}, True),
         ({"expected_tool_call": "FALSE"}, True),
+        ({"tool_call_expected": "no"}, True),
+        ({"should_call_tool": False}, True),
+        ({"expect": {"no_tools": True}}, True),
+        ({"expected": {"no_tool_call": True}}, True),
+        ({"expected_no_tool": True}, True),
+        ({"tools": {"expected": []}}, True),
+        ({"expected_no_tool": False}, False),
+        ({"tool_call_expected": "yes"}, False),
+        ({"required_tools": {"names": []}}, False),
         ({"should_not_call_tools": True}, True),
         ({"must_not_call": ["*"]}, True),
         ({"expected_tools": {"none_of": ["*"]}}, False),
@@ -212,6 +242,10 @@ RECORDS: dict[str, Any] = {
     "identifiers": {"tool_calls": [{"id": "1", "name": BOOK}]},
     "beside an actual answer": {"tool_calls": [{"name": BOOK}], "actual_output": "x"},
     "actions of a run": {"actions": [{"name": BOOK}]},
+    **{
+        key: {key: [f"{BOOK}(id=4)"]}
+        for key in ("actions", "tool_uses", "invocations", "steps_taken", "bot_reply", "assistant", "context")
+    },
     "definitions": {"tool_definitions": [{"name": BOOK, "parameters": {"type": "object"}}]},
     "available": {"available_tools": [BOOK]},
     "definitions of tools": {"tools": [{"name": BOOK, "parameters": {"type": "object"}}]},
@@ -258,7 +292,14 @@ def test_a_record_of_a_run_states_nothing(expected: Any) -> None:
         ({"expected_calls": [{"name": BOOK, "args": {"id": 1}}, {"name": BOOK}]}, 1, None),
         ({"expected_tools": [{"any_of": [BOOK, FIND]}, BOOK]}, 1, None),
         ({"expected_tools": [BOOK, "elsewhere"]}, 1, None),
+        ({"expected_tools": [{"name": BOOK, "times": 2}]}, 1, None),
+        ({"expected_tools": {BOOK: 2}}, 1, None),
         # By turn.
+        ({"expected_tools": [[], []]}, 2, "single"),
+        ({"expected_tools": [["none"], []]}, 2, "single"),
+        ({"expected_tools": [{"turn": 2, "tools": [BOOK]}, {"turn": 1, "tools": [FIND]}]}, 2, "single"),
+        ({"expected_tools": [{"turn": 1, "tool": BOOK}, {"turn": 1, "tool": FIND}]}, 2, "several"),
+        ({"expected": [{"expected_tools": [FIND]}, {"expected_tools": [BOOK]}]}, 2, "single"),
         ({"expected_tools": [[FIND], [BOOK]]}, 2, "single"),
         ({"expected_tools": [[], [FIND, BOOK]]}, 2, "several"),
         ({"ground_truth": [[f"{FIND}()"], [f"{BOOK}(id=1)"]]}, 2, "single"),
@@ -319,6 +360,19 @@ def test_an_argument_may_refer_to_an_earlier_call(value: Any) -> None:
 def test_other_arguments_refer_to_nothing(value: Any) -> None:
     calls = [{"name": FIND}, {"name": BOOK, "args": {"id": value}}]
     assert found({"expected_calls": calls}).order == "several"  # type: ignore[union-attr]
+
+
+def test_an_ordinary_word_is_no_name_of_an_earlier_call_but_an_id_is() -> None:
+    calls = [{"name": "cancel"}, {"name": BOOK, "args": {"kind": "cancel"}}]
+    assert found({"expected_calls": calls}).order == "several"  # type: ignore[union-attr]
+    calls = [{"id": "c1", "name": "cancel"}, {"name": BOOK, "args": {"kind": "{{c1.output.id}}"}}]
+    assert found({"expected_calls": calls}).order == "chain"  # type: ignore[union-attr]
+
+
+def test_what_one_turn_forbids_another_may_expect() -> None:
+    turns = {"turns": [{"forbidden_tools": [FIND]}, {"expected_tools": [FIND]}]}
+    assert found(turns, 2) == ExpectedTools(steps=((FIND,),), different=1)
+    assert found({"expected": turns["turns"]}, 2) == ExpectedTools(steps=((FIND,),), different=1)
 
 
 def test_what_is_far_down_in_arguments_refers_to_nothing() -> None:

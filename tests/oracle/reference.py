@@ -292,7 +292,7 @@ def once(
     while left:
         keys = {q.id: key(q, entries, offering(waiting), knobs, options) for q in left}
         greatest = max(keys.values())
-        q = min((q for q in left if keys[q.id] == greatest), key=lambda candidate: candidate.id)
+        q = min((q for q in left if keys[q.id] == greatest), key=lambda each: (each.setup_cost, each.id))
         left = [other for other in left if other.id != q.id]
         verdict = turn(q, entries, waiting, knobs, options, sim)
         verdicts.append(verdict)
@@ -671,8 +671,8 @@ def freed(
     ``fill_to`` is ignored.  Those of ``stay`` do.
     """
     residents = [replace(r, pin=r.pin or "stays") if r.id in stay else r for r in residents]
-    suggested = {suggestion.id for suggestion in prune(residents, open, (), knobs, options)}
-    all_of_it = prune(residents, {*open, *suggested}, (), knobs, options, filled=False)
+    suggested = [suggestion.id for suggestion in prune(residents, open, (), knobs, options)]
+    all_of_it = prune(residents, open, (), knobs, options, suggested, filled=False)
     already = [suggestion.id for suggestion in all_of_it]
     losses = taken_away(residents, knobs, options) | {q.id: exchange([q], [], residents, knobs, options)}
     with_q = [suggestion.id for suggestion in prune([*residents, q], open, (), knobs, options, already, losses, False)]

@@ -262,6 +262,7 @@ def queries_of(source: Source, capabilities: Sequence[str], residents: Sequence[
                 familiar=not source.chance(8),
                 doubts=doubts(source, capabilities, chosen),
                 by_rule=ruled_of(source, ruled),
+                setup_cost=source.pick((1.0, 1.0, 0.5)),
             )
         )
     return tuple(found)

@@ -22,11 +22,14 @@ STAMP = AuditStamp(at="2026-11-21T10:00:00Z", commit=None, by=None)
 TEXT = "Where is the parcel that I sent last week?"
 
 
-def archived(queries: dict[str, tuple[str, dict[str, Any]]], entries: int = 1, **config: Any) -> list[str]:
+def archived(
+    queries: dict[str, tuple[str, dict[str, Any]]], entries: int = 1, by_rule: str = "", **config: Any
+) -> list[str]:
     """Those of ``queries``, each with its text and more of its classification, that may be admitted after all."""
     source = Source(customer="acme", agent="desk", eval_set="e", item="r")
     held = [
-        make_entry(f"r{place}", {"a": 0.95}, text=f"text of entry {place}", source=source) for place in range(entries)
+        make_entry(f"r{place}", {"a": 0.95}, f"text of entry {place}", source=source, by_rule=tuple(by_rule))
+        for place in range(entries)
     ]
     platform = Platform(
         taxonomy=TAXONOMY,
@@ -71,6 +74,10 @@ DOUBTED: dict[str, Any] = {
 )
 def test_only_what_was_excluded_without_a_doubt_is_on_record(more: dict[str, Any], kept: list[str]) -> None:
     assert archived({"q": (TEXT, more)}) == kept
+
+
+def test_what_only_rule_values_cover_has_no_champion_and_is_on_record_all_the_same() -> None:
+    assert archived({"q": (TEXT, {})}, by_rule="a") == ["q"]
 
 
 def test_what_a_person_rejected_or_holds_personal_data_is_not() -> None:

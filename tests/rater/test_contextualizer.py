@@ -34,6 +34,21 @@ def test_a_key_counts_what_is_new_fills_is_contested_and_combines_and_falls_as_t
     assert live.key(profile) == (0, 0, 0, 0, 2.86)
 
 
+def test_merit_is_a_win_and_no_mere_lack_of_a_champion() -> None:
+    ruled = [resident(f"r{place}", {"a": 0.9}, by_rule=frozenset("a")) for place in range(2)]
+    item = query("q", {"a": 0.95})
+    for residents, contested, has_merit in (
+        (ruled, 1, False),
+        (RESIDENTS[:1] * 2, 0, False),
+        ([RESIDENTS[0]], 0, True),
+    ):
+        live = LiveSet(residents, [item], make_config(CONFIG, winning_margin=0.2))
+        assert live.key(live.profile(item))[2] == contested
+        assert live.has_merit(live.profile(item)) is has_merit
+    live = LiveSet(RESIDENTS[:1] * 2, [item], make_config(CONFIG, winning_margin=0.01))
+    assert live.has_merit(live.profile(item))
+
+
 def test_of_one_customer_nothing_fills_a_floor_that_the_customer_covers() -> None:
     items = [query(customer, {"a": 0.6}, customer=customer) for customer in ("acme", "globex")]
     live = LiveSet(RESIDENTS, items, CONFIG)

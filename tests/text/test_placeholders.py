@@ -38,7 +38,12 @@ from bot.text.placeholders import NEUTRAL, placeholders, without_placeholders
         ("write to <ada@example.com>", []),
         ("<Button> and <fooBar.baz>", []),
         ("awk '{print $1}' and ${#list[@]} and ${x:-1}", []),
-        ("{{#if ready}} {{> part}} {{a.b}} {{}} { {x} }", []),
+        ("{{#if ready}} {{> part}} {{}} { {x} }", []),
+        (
+            "Ask ${user.name} for {{ user.city }} and {{order number}}",
+            ["${user.name}", "{{ user.city }}", "{{order number}}"],
+        ),
+        ("Call <Name> or <customer name>", ["<Name>", "<customer name>"]),
         ("${1} <1> {{2}}", []),
         ("x <3 you", []),
         ("${" + "a" * 65 + "}", []),
