@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import all_option, json_option, note_platform, one_of, repository_options
+from bot.cli.options import all_option, json_option, one_of, repository_options
 from bot.cli.output import print_json, say, warn_of_stale
 from bot.curator.store import State
 from bot.errors import InputError, Problem, UsageError
@@ -111,7 +111,6 @@ def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, ever
     from bot.report.status import print_status, status_overview
 
     platform = open_platform(repo, config_path)
-    note_platform(platform)
     agents = declared_agents(platform, repo)
     results = shown_results(repo, platform)
     history = set_history(repo, ("A", "D")) if growth else None
@@ -149,7 +148,6 @@ def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool)
     from bot.report.status import could_go_view, print_prune, prune_overview
 
     platform = open_platform(repo, config_path)
-    note_platform(platform)
     refused = refused_in(repo)
     found = refused.suggestions(platform)
     output = prune_overview(platform, found, refused, local_histories(repo, platform))

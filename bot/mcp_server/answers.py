@@ -216,7 +216,7 @@ ClassifyAnswer: TypeAlias = Annotated[
 RatedRow: TypeAlias = Annotated[
     ScoredQueryFile,
     View(
-        "id turns? scores by_rule arbitrated customer doubts attempt personal_data familiar entry content",
+        "id turns? scores by_rule arbitrated customer doubts attempt personal_data familiar setup_cost entry content",
         id=Name,
         turns=Annotated[WholeTurns, Field(description="if asked for")],
         customer=Annotated[Name | None, Field(description="who brought it")],

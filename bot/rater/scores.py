@@ -36,7 +36,7 @@ class ScoredQueryFile(FileModel):
     )
     familiar: bool = Field(default=True, description="the classifier can judge its text")
     setup_cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=1.0, description="relative cost of its set-up, which decides between equals"
+        default=1.0, description="of its set-up; decides between equals"
     )
     entry: Text | None = Field(default=None, description="the entry that it has or would have")
     content: Text | None = Field(default=None, description="digest to compare that entry with")

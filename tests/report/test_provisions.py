@@ -54,8 +54,8 @@ def review(*setups: Setup, costs: dict[str, float] | None = None, **config: Any)
         ((), {}, 2.0, 2.0),
         ((Setup(cost=0.0),), {}, 2.0, 2.0),
         ((Setup(), Setup(cost=3.25)), {}, 2.0, 6.25),
-        # Queries that wait for a slot cost nothing yet.
-        ((Setup(cost=5.0), Setup(cost=3.0)), {"ceiling": 2}, 2.0, 7.0),
+        # Queries that wait for a slot cost nothing yet; of equals the cheaper one enters.
+        ((Setup(cost=5.0), Setup(cost=3.0)), {"ceiling": 2}, 2.0, 5.0),
         ((Setup(cost=5.0),), {"costs": {"known": 7.0}}, 7.0, 12.0),
         ((Setup(cost=5.0),), {"costs": {"query b " * 5: 1.5}}, 2.0, 3.5),
     ],
