@@ -265,8 +265,10 @@ def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> 
     forbidden = tuple(dict.fromkeys(filter(names.is_declared, expectation.forbidden)))
     by_turn = [[_Step.of(call, names) for call in calls] for calls in expectation.wanted]
     steps = tuple(step.meant for calls in by_turn for step in calls if step.meant)
-    # What one turn forbids, another may expect: then it is called.
-    denied = {names.meant_by(name) for name in forbidden} - {step[0] for step in steps if len(step) == 1}
+    denied = {names.meant_by(name) for name in forbidden}
+    if len(by_turn) > 1:
+        # What one turn forbids, another may expect: then it is called.
+        denied -= {step[0] for step in steps if len(step) == 1}
     if not (steps or expectation.no_tools):
         return ExpectedTools(forbidden=_sorted(denied), states_calls=False, order=None) if denied else None
     return ExpectedTools(

@@ -118,7 +118,7 @@ def _unread_problem(remark: _Remark, path: str) -> Problem:
 
 
 def _disputed_problem(remark: _Remark, name: str) -> Problem:
-    message = f"{_where(remark)}: {name} is expected and must not be called; it counts as expected"
+    message = f"{_where(remark)}: {name} is expected and must not be called; it counts as not called"
     return Problem(remark.first.file, remark.first.line, message, "take it out of one of the two")
 
 

@@ -173,7 +173,7 @@ _LIST: Final = re.compile(r"\s*\[([^\[\]{}()\"]*)\]\s*")
 """A list of names as Python or a table writes it, which is no JSON."""
 _QUOTES: Final = "\"'`"
 _OR: Final = re.compile(r"\sor\s", re.IGNORECASE)
-_EITHER: Final = re.compile(r"\s*either\s+", re.IGNORECASE)
+_EITHER: Final = re.compile(r"either\s+", re.IGNORECASE)
 _NEVER: Final = "!"
 """Before the name of a tool that must not be called."""
 
@@ -199,7 +199,9 @@ def _stated_in_text(text: str, role: Role) -> ToolStatement:
 
 def _choice(text: str) -> list[str]:
     """The names in ``text`` of which any will do, without quotes."""
-    return [name.strip().strip(_QUOTES).strip() for name in _OR.split(_EITHER.sub("", text, count=1))]
+    bare = text.strip()
+    either = _EITHER.match(bare)
+    return [name.strip().strip(_QUOTES).strip() for name in _OR.split(bare[either.end() :] if either else bare)]
 
 
 def _named(names: Sequence[str], role: Role) -> ToolCall:

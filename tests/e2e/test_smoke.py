@@ -19,6 +19,7 @@ from tests.factories import REPOSITORY
 WORKFLOW = REPOSITORY / ".github" / "workflows" / "smoke.yml"
 
 
+@pytest.mark.exhaustive
 def test_it_opens_reviews_looks_and_cleans_up(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

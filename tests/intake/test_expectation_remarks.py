@@ -105,7 +105,7 @@ def test_a_name_alone_is_remarked_on_where_something_else_states_that_it_is_not_
 
 def test_a_tool_that_is_expected_and_must_not_be_called_is_remarked_on() -> None:
     both = {"expected_tools": ["book_slip"], "forbidden_tools": ["book_slip"]}
-    said = "book_slip is expected and must not be called; it counts as expected / take it out of one of the two"
+    said = "book_slip is expected and must not be called; it counts as not called / take it out of one of the two"
     assert remarks(both) == [f"1: q1: {said}"]
 
 

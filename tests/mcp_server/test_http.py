@@ -332,6 +332,7 @@ def was_closed(connection: socket.socket) -> bool:
         return True
 
 
+@pytest.mark.exhaustive
 def test_a_newcomer_is_served_beside_connections_that_never_ask(one_address: str) -> None:
     held = [half_open(one_address, half) for half in (b"", HALF_A_HEADER, HALF_A_BODY) for _ in range(100)]
     try:
