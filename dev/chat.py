@@ -10,9 +10,9 @@ from typing import Any
 import anyio
 from mcp import Client
 
-from bot.config import CONFIG_FILE
-from bot.mcp_server.server import make_server
-from bot.mcp_server.workspace import Workspace
+from incumbent.mcp.server import make_server
+from incumbent.mcp.workspace import Workspace
+from incumbent.taxonomy.config import CONFIG_FILE
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs" / "mcp.md"

@@ -1,4 +1,5 @@
-"""Fit the shipped taxonomy anew: python -m dev.fit; writes bot/classifier/embedded/fitted/ (docs/classifier.md).
+"""Fit the shipped taxonomy anew: python -m dev.fit; writes bot/incumbent/classifier/embedded/fitted/
+(docs/classifier.md).
 
 One fit ships, with sentence embeddings; without them, the model is fitted at first use.  Tests check that what is there
 was fitted on the taxonomy as it is.
@@ -10,13 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-from bot.classifier.backends import named_embedder
-from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.model import model_digest, to_arrays
-from bot.config import load_config
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.backends import named_embedder
+from incumbent.classifier.embedded.backend import SHIPPED, EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.model import model_digest, to_arrays
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import load_config
+from incumbent.taxonomy.loading import load_taxonomy
 
 
 def main() -> int:

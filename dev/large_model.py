@@ -59,7 +59,7 @@ def main() -> int:
                 shutil.copytree(options.platform / part, platform / part)
         config = platform / "config" / "curation.yaml"
         config.write_text(with_model(config.read_text(encoding="utf-8"), endpoint, model.stem), encoding="utf-8")
-        command = [sys.executable, "-m", "bot", "evaluate", "--repo", str(platform), *passed_on]
+        command = [sys.executable, "-m", "incumbent", "evaluate", "--repo", str(platform), *passed_on]
         return subprocess.run(command, env={**os.environ, KEY_VARIABLE: "none"}, check=False).returncode
 
 

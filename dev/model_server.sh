@@ -35,7 +35,7 @@ pip install -qq --no-deps --require-hashes --only-binary :all: --requirement "$l
 
 # The compiled package depends on its source, on how it is compiled and on the machine, not on this folder.
 key=$( (cat "$lists/server.txt" "$0" dev/model_server.cmake; uname -sm) | cksum | tr ' \t' '--')
-cache=$(.venv/bin/python -c 'import os; from bot.files.user_cache import user_cache_folder as folder; print(folder(os.environ) or "")')
+cache=$(.venv/bin/python -c 'import os; from incumbent.files.user_cache import user_cache_folder as folder; print(folder(os.environ) or "")')
 kept=${cache:-$venv}/model-server/$key
 if ! ls "$kept"/*.whl >/dev/null 2>&1; then
     say "compiling $server (once; three to five minutes)"

@@ -1,10 +1,10 @@
 """Change the rules that decide, one place at a time, and see whether a test fails (`make mutate`).
 
-mutmut makes the changes ("mutants") in `bot/consolidator`, `bot/rater` and `bot/curator`, and runs on each the tests of
-those rooms that reach the changed function, in a copy of the tree in `mutants/`.  With `--edges` they are made in what
-reads and writes at the edges instead (:mod:`dev.mutate_edges`).  All of them take hours; `--sample` draws some.  The
-score is the share that a test fails for, or that never ends.  Exit codes: 0 the floor is reached; 1 it is not; 2 the
-mutants could not be tried.
+mutmut makes the changes ("mutants") in `bot/incumbent/consolidator`, `bot/incumbent/rater` and `bot/incumbent/curator`,
+and runs on each the tests of those rooms that reach the changed function, in a copy of the tree in `mutants/`.  With
+`--edges` they are made in what reads and writes at the edges instead (:mod:`dev.mutate_edges`).  All of them take
+hours; `--sample` draws some.  The score is the share that a test fails for, or that never ends.  Exit codes: 0 the
+floor is reached; 1 it is not; 2 the mutants could not be tried.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOUND: Final = ("killed", "timeout", "segfault")
 
 UNTRIED: Final = ("not checked", "skipped", "equivalent", "check was interrupted by user")
 
-FIRST: Final = "bot.rater.similarity.*"
+FIRST: Final = "incumbent.rater.similarity.*"
 """A few mutants: all are made, and the tests timed, before these are tried."""
 
 

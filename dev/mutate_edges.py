@@ -32,9 +32,19 @@ from typing import Any, Final
 import numpy as np
 
 ROOMS: Final = (
-    *("bot/github/*.py", "bot/reconcile/*.py", "bot/ledger/*.py", "bot/files/*.py"),
-    *("bot/curator/store.py", "bot/curator/journal.py", "bot/curator/staging.py", "bot/curator/file_changes.py"),
-    *("bot/curator/admission.py", "bot/curator/corrections.py"),
+    *(
+        "bot/incumbent/github/*.py",
+        "bot/incumbent/reconcile/*.py",
+        "bot/incumbent/ledger/*.py",
+        "bot/incumbent/files/*.py",
+    ),
+    *(
+        "bot/incumbent/curator/store.py",
+        "bot/incumbent/curator/journal.py",
+        "bot/incumbent/curator/staging.py",
+        "bot/incumbent/curator/file_changes.py",
+    ),
+    "bot/incumbent/curator/corrections.py",
 )
 """Whose mutants are tried."""
 
@@ -295,7 +305,7 @@ def _tried(root: Path, ids: Sequence[str], measured: Path | None) -> int:
     out = os.open(root.parent / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(out, 1)
     os.dup2(out, 2)
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("bot", "tests", "dev")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("incumbent", "tests", "dev")]:
         del sys.modules[name]
     import pytest
 
@@ -397,9 +407,9 @@ def reach_of(scratch: Scratch, work: Path) -> dict[str, dict[str, Any]]:
 
 def imported_by(source: str) -> list[str]:
     """The modules of the product that the tests in ``source`` import, as paths."""
-    found = re.findall(r"^from (bot[\w.]*) import ", source, re.MULTILINE)
-    names = re.findall(r"^from (bot[\w.]*) import (\w+)$", source, re.MULTILINE)
-    return sorted(f"{name.replace('.', '/')}.py" for name in {*found, *map(".".join, names)})
+    found = re.findall(r"^from (incumbent[\w.]*) import ", source, re.MULTILINE)
+    names = re.findall(r"^from (incumbent[\w.]*) import (\w+)$", source, re.MULTILINE)
+    return sorted(f"bot/{name.replace('.', '/')}.py" for name in {*found, *map(".".join, names)})
 
 
 def near(mutant: Mutant, reach: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -442,8 +452,15 @@ def preload() -> None:
     """Load all packages that the rooms and their tests need."""
     import importlib
 
-    names = ("pytest", "coverage", "hypothesis", "bot.github.run", "bot.github.client", "bot.reconcile.run")
-    for name in (*names, "bot.cli.main", "github", "requests", "tests.github.scenes", "tests.reconcile.hub"):
+    names = (
+        "pytest",
+        "coverage",
+        "hypothesis",
+        "incumbent.github.run",
+        "incumbent.github.client",
+        "incumbent.reconcile.run",
+    )
+    for name in (*names, "incumbent.cli.main", "github", "requests", "tests.github.scenes", "tests.reconcile.hub"):
         importlib.import_module(name)
 
 

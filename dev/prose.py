@@ -26,13 +26,13 @@ MAX_WORDS: Final = 30
 
 _NO_MESSAGES: Final = frozenset(
     {
-        "bot/classifier/embedded/courtesies.py",
-        "bot/classifier/embedded/word_lists.py",
-        "bot/classifier/embedded/wording.py",
-        "bot/classifier/language_model/prompt.py",
-        "bot/extension/naming.py",
-        "bot/ledger/events.py",
-        "bot/text/personal_data/mail.py",
+        "bot/incumbent/classifier/embedded/courtesies.py",
+        "bot/incumbent/classifier/embedded/word_lists.py",
+        "bot/incumbent/classifier/embedded/wording.py",
+        "bot/incumbent/classifier/language_model/prompt.py",
+        "bot/incumbent/extension/naming.py",
+        "bot/incumbent/ledger/events.py",
+        "bot/incumbent/text/personal_data/mail.py",
     }
 )
 """Modules whose strings are words to recognise, what a model is asked, or words of the ledger's format."""
@@ -121,7 +121,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
 
 def dialect_of_messages() -> Iterator[tuple[str, str]]:
     """Place and word of each word of the dialect in what the product says."""
-    for module in sorted((REPOSITORY / "bot").rglob("*.py")):
+    for module in sorted((REPOSITORY / "bot" / "incumbent").rglob("*.py")):
         name = module.relative_to(REPOSITORY).as_posix()
         for line, text in () if name in _NO_MESSAGES else messages(module.read_text(encoding="utf-8")):
             yield from ((f"{name}:{line}", word) for word in dialect_in(text))

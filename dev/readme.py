@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLE = re.compile(r"(<!-- example: incumbent ([^\n]*) -->\n)(.*?)(<!-- /example -->)", re.DOTALL)
@@ -37,7 +37,7 @@ def _without_rest(lines: list[str]) -> Iterator[str]:
 
 def workflow() -> str:
     """The workflow that ``init`` writes, with a place for the Action of the reader."""
-    shipped = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
+    shipped = REPOSITORY / "bot" / "incumbent" / "pipeline" / "setup_files" / "incumbent.yml"
     return shipped.read_text(encoding="utf-8").replace("uses: ACTION", "uses: YOU/incumbent@COMMIT")
 
 

@@ -14,8 +14,8 @@ from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final, TypeAlias
 
-from bot.classifier.embedded.phrases import BORDER, REQUIRED
-from bot.classifier.embedded.wording import patterns
+from incumbent.classifier.embedded.phrases import BORDER, REQUIRED
+from incumbent.classifier.embedded.wording import patterns
 
 _MOST: Final = 250
 """So many pieces are listed; of more only a part is looked at."""

@@ -22,8 +22,8 @@ import yaml
 from markdown_it import MarkdownIt
 from playwright.sync_api import sync_playwright
 
-from bot.cli.main import run
 from dev.tutorial import play
+from incumbent.cli.main import run
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 IMAGES: Final = REPOSITORY / "docs" / "images"

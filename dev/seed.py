@@ -14,9 +14,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from bot.cli.main import run
-from bot.files.snapshot import WorkingTree
-from bot.pipeline.submission import submission_folders
+from incumbent.cli.main import run
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline.submission import submission_folders
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ACCEPTED_EACH = 1

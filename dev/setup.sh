@@ -142,7 +142,7 @@ install_project() {
     pip_install --no-build-isolation --editable .
     for pointer in "$venv"/lib/python3*/site-packages/_editable_impl_incumbent.pth; do
         [ -f "$pointer" ] || fail 2 "the project was installed, but $pointer is not there."
-        echo ../../../.. >"$pointer"
+        echo ../../../../bot >"$pointer"
     done
 }
 

@@ -26,8 +26,8 @@ from github import Auth, Github, UnknownObjectException
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.cli.main import run
-from bot.github.models import CHECK
+from incumbent.cli.main import run
+from incumbent.github.models import CHECK
 
 ROOT = Path(__file__).resolve().parent.parent
 CUSTOMER = ROOT / "examples" / "customers" / "harbor-parcels" / "dispatch"

@@ -26,7 +26,7 @@ SHARED: Final = 0.6
 
 def measures(root: Path) -> dict[str, int]:
     """Sizes of ``bot/`` in the checkout at ``root``."""
-    files = sorted((root / "bot").rglob("*.py"))
+    files = sorted((root / "bot" / "incumbent").rglob("*.py"))
     sources = [file.read_text(encoding="utf-8") for file in files]
     classes = [item for source in sources for item in ast.walk(ast.parse(source)) if isinstance(item, ast.ClassDef)]
     return {
@@ -55,14 +55,14 @@ def passed_by_a_review() -> dict[str, int]:
 
     All modules are loaded before: to define a class is not to run anything of it.
     """
-    for module in walk_packages([str(ROOT / "bot")], "bot."):
+    for module in walk_packages([str(ROOT / "bot" / "incumbent")], "incumbent."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
-    from bot.cli.main import run
+    from incumbent.cli.main import run
 
     files: set[str] = set()
     made: set[type] = set()
-    package = str(ROOT / "bot")
+    package = str(ROOT / "bot" / "incumbent")
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
@@ -70,7 +70,7 @@ def passed_by_a_review() -> dict[str, int]:
             files.add(code.co_filename)
         if event == "call" and code.co_name == "__init__" and "self" in frame.f_locals:
             kind = type(frame.f_locals["self"])
-            if kind.__module__.startswith("bot."):
+            if kind.__module__.startswith("incumbent."):
                 made.add(kind)
 
     folder = str(ROOT / "examples/customers/northwind-tracker/tracker")

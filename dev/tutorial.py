@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = REPOSITORY / "docs" / "tutorial.md"

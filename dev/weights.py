@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZipFile
 
-from bot.files.user_cache import user_cache_folder
+from incumbent.files.user_cache import user_cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 

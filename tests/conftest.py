@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
-from bot.text.masking import mask_by
-from bot.text.personal_data.detector import Detector
 from dev.times import PROCESSOR_SECONDS
+from incumbent.text.masking import mask_by
+from incumbent.text.personal_data.detector import Detector
 
 settings.register_profile("incumbent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("incumbent"), derandomize=True, max_examples=15)
@@ -181,7 +181,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _forget_answers() -> None:
     """A mutant is tried in a copy of a process that ran the same tests: what is cached there would hide it."""
     for name, module in [*sys.modules.items()]:
-        if name.startswith(("bot.consolidator.", "bot.rater.", "bot.curator.")):
+        if name.startswith(("incumbent.consolidator.", "incumbent.rater.", "incumbent.curator.")):
             for known in vars(module).values():
                 if isinstance(known, _lru_cache_wrapper):
                     known.cache_clear()

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bot.config import Curation, load_config
-from bot.curator.entry import Admitted, Entry, EntryClassification
-from bot.files.snapshot import WorkingTree
-from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
-from bot.taxonomy.model import Capability, Group, Taxonomy
+from incumbent.curator.entry import Admitted, Entry, EntryClassification
+from incumbent.files.snapshot import WorkingTree
+from incumbent.rater.model import RatedEntry, RelationalFacts, ScoredQuery
+from incumbent.taxonomy.config import Curation, load_config
+from incumbent.taxonomy.model import Capability, Group, Taxonomy
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = load_config(WorkingTree(REPOSITORY), None)

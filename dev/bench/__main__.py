@@ -30,28 +30,28 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.model import FittedModel, rows_by_text, to_arrays
-from bot.config import Curation, load_config
-from bot.consolidator.counterfactuals import Turn
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.explanation import explain
-from bot.consolidator.verdict import Reason
-from bot.curator.entry import Admitted, Entry, EntryClassification
-from bot.curator.file_changes import render
-from bot.curator.store import entry_path
-from bot.files.snapshot import WorkingTree
-from bot.rater.expected_detection import ExpectedDetection
-from bot.rater.model import RatedEntry, ScoredQuery
-from bot.rater.profile import Capabilities
-from bot.rater.similarity import similarity_matrix
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy
-from bot.text.compare import normalise
 from dev.bench import ledger
 from dev.bench.promises import ROUNDS, compared, measured
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.fitting import fit_model
+from incumbent.classifier.embedded.model import FittedModel, rows_by_text, to_arrays
+from incumbent.consolidator.counterfactuals import Turn
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.consolidator.explanation import explain
+from incumbent.consolidator.verdict import Reason
+from incumbent.curator.entry import Admitted, Entry, EntryClassification
+from incumbent.curator.file_changes import render
+from incumbent.curator.store import entry_path
+from incumbent.files.snapshot import WorkingTree
+from incumbent.rater.expected_detection import ExpectedDetection
+from incumbent.rater.model import RatedEntry, ScoredQuery
+from incumbent.rater.profile import Capabilities
+from incumbent.rater.similarity import similarity_matrix
+from incumbent.taxonomy.config import Curation, load_config
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.taxonomy.model import Taxonomy
+from incumbent.text.compare import normalise
 
 REPOSITORY = Path(__file__).parents[2]
 CAPABILITIES = 30
@@ -59,10 +59,10 @@ CAPABILITIES = 30
 # What a process does that has read nothing yet; it prints the seconds, without those of its imports.
 LOADED = """
 import os
-from bot.curator.store import load_regression_set
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
-from bot.files.user_cache import RememberedFiles, user_cache_folder
+from incumbent.curator.store import load_regression_set
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.files.user_cache import RememberedFiles, user_cache_folder
 remembered = RememberedFiles(user_cache_folder(os.environ), root)
 taxonomy = load_taxonomy(WorkingTree(Path.cwd()))
 begun = time.process_time()
@@ -238,12 +238,12 @@ def showing(root: Path, quick: bool) -> list[bool]:
 def _site(root: Path) -> None:
     """Write the site of the platform in ``root`` beside its entries."""
     arguments = ["site", "--repo", str(root), "--output", str(root / "site")]
-    _run("-c", f"from bot.cli.main import main; main({arguments!r})", cache=root / "cache")
+    _run("-c", f"from incumbent.cli.main import main; main({arguments!r})", cache=root / "cache")
 
 
 def _commanded(command: str, root: Path) -> bool:
     """A command on a platform that was opened before, over an interpreter with the libraries."""
-    run = f"from bot.cli.main import main; main([{command!r}, '--repo', {str(root)!r}])"
+    run = f"from incumbent.cli.main import main; main([{command!r}, '--repo', {str(root)!r}])"
     cache = root / "cache"
     _run("-c", run, cache=cache)  # keeps the parsed entries
     return compared(
@@ -259,7 +259,7 @@ def starting() -> bool:
     return compared(
         'incumbent --help over python -c "import click"',
         3.0,
-        lambda: _run("-c", "from bot.cli.main import main; main(['--help'])"),
+        lambda: _run("-c", "from incumbent.cli.main import main; main(['--help'])"),
         lambda: _run("-c", "import click"),
     )
 
@@ -267,10 +267,9 @@ def starting() -> bool:
 def reviewing() -> bool:
     """A warm `incumbent review` of 20 queries, over an interpreter with the same imports."""
     folder = "examples/customers/northwind-tracker/tracker"
-    review = f"from bot.cli.main import main; main(['review', {folder!r}, '--format', 'markdown'])"
-    imports = (
-        "import bot.pipeline.review, bot.cli.main, bot.cli.review, bot.classifier.backends, bot.report.review_markdown"
-    )
+    review = f"from incumbent.cli.main import main; main(['review', {folder!r}, '--format', 'markdown'])"
+    names = "pipeline.review", "cli.main", "cli.review", "classifier.backends", "report.review_markdown"
+    imports = f"import {', '.join(f'incumbent.{name}' for name in names)}"
     _run("-c", review)  # warms the cache of fitted models
     return compared(
         "incumbent review of 20 queries, warm, over interpreter and imports",

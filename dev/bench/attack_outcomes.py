@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.classifier.classify import classify
-from bot.classifier.model import Backend, Classification, Progress
-from bot.config import Limits
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.classify import classify
+from incumbent.classifier.model import Backend, Classification, Progress
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
+from incumbent.taxonomy.config import Limits
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.attacks.loading import Attack, Case, Control
 
 _NEUTRAL = (

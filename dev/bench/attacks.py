@@ -19,17 +19,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
-from bot.classifier.backends import make_backend
-from bot.classifier.language_model.abilities import RememberedAbilities
-from bot.classifier.model import Backend
-from bot.config import CONFIG_FILE, ClassifierSettings, load_config
-from bot.errors import IncumbentError, UsageError
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy
 from dev.bench.attack_outcomes import Outcome, false_alarms, outcomes, within
 from dev.bench.naive_prompt import NaiveBackend
 from dev.bench.pasted_prompt import PastedBackend
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.language_model.abilities import RememberedAbilities
+from incumbent.classifier.model import Backend
+from incumbent.errors import IncumbentError, UsageError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import CONFIG_FILE, ClassifierSettings, load_config
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.attacks.loading import Attack, Case, Category, load_attacks, load_controls
 
 REPOSITORY = Path(__file__).parents[2]

@@ -17,13 +17,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.embedding import SCALE, E5Embedder, Embedder
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
-from bot.classifier.embedded.wording import conditional, courteous, felt, hands_over, in_context, plain, sentences
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.embedded.embedding import SCALE, E5Embedder, Embedder
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
+from incumbent.classifier.embedded.wording import conditional, courteous, felt, hands_over, in_context, plain, sentences
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 
-FILE: Final = Path("bot/classifier/embedded/background.json")
+FILE: Final = Path("bot/incumbent/classifier/embedded/background.json")
 PLAIN_HANDS: Final = ("hand-1", "hand-2", "hand-3")
 _GAIN: Final = 0.004
 """How much more alike the original a sentence must make what is kept, to count as asking."""

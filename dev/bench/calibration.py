@@ -24,21 +24,21 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final, Literal, TypeAlias, get_args
 
-from bot.agreement.responses import responses_of
-from bot.calibration.evidence import Knob, evidence_of
-from bot.calibration.fit import Estimate, calibrate, present_value, with_proposals
-from bot.calibration.override_filter import validate_responses
-from bot.calibration.replay import Judged, PastSet, Replayed, replay
-from bot.config import Curation, load_config
-from bot.consolidator.verdict import Route
-from bot.consolidator.verdict_engine import decide
-from bot.files.snapshot import WorkingTree
-from bot.github.ledger_events import merge_events
-from bot.ledger.events import Answered, Decided, LedgerEvent, Shown, Suggested, VerdictFacts
-from bot.ledger.model import Displayed, Merged, PullRequestRecord
-from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.model import RatedEntry, ScoredQuery
-from bot.report.verdict_text import admitting_route
+from incumbent.consolidator.verdict import Route
+from incumbent.consolidator.verdict_engine import decide
+from incumbent.files.snapshot import WorkingTree
+from incumbent.github.ledger_events import merge_events
+from incumbent.ledger.agreement.responses import responses_of
+from incumbent.ledger.calibration.evidence import Knob, evidence_of
+from incumbent.ledger.calibration.fit import Estimate, calibrate, present_value, with_proposals
+from incumbent.ledger.calibration.override_filter import validate_responses
+from incumbent.ledger.calibration.replay import Judged, PastSet, Replayed, replay
+from incumbent.ledger.events import Answered, Decided, LedgerEvent, Shown, Suggested, VerdictFacts
+from incumbent.ledger.model import Displayed, Merged, PullRequestRecord
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import RatedEntry, ScoredQuery, Similarity
+from incumbent.report.verdict_text import admitting_route
+from incumbent.taxonomy.config import Curation, load_config
 
 REPOSITORY: Final = Path(__file__).parents[2]
 CAPABILITIES: Final = 10

@@ -1,8 +1,9 @@
 """Which declared tools a query calls: fits the weights that ship, and measures the method on agents held out.
 
 python -m dev.bench called-tools                measure: weights fitted without the agents that they are measured on
-python -m dev.bench called-tools --fit          fit on everything and write bot/classifier/embedded/tool_weights.json
-python -m dev.bench called-tools --test FILE    measure the shipped weights on the agents and prompts of a file
+python -m dev.bench called-tools --fit          fit on everything and write
+bot/incumbent/classifier/embedded/tool_weights.json python -m dev.bench called-tools --test FILE    measure the shipped
+weights on the agents and prompts of a file
 
 Data: tests/labels/called_tools*.jsonl, files of the same format (--more), and, where INCUMBENT_CORPUS is set, the
 prompts of azure_mcp_a_to_c.jsonl (one agent with all of their tools, by name alone) and some of sealtools.jsonl.  What
@@ -27,21 +28,21 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.embedding import SCALE, E5Embedder, Embedder
-from bot.classifier.embedded.steps import LEADS, read_step, step_features
-from bot.classifier.embedded.tools import FILE, RequestPart, ToolIndex, Weights, WeightSet, text_odds
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
-from bot.classifier.embedded.word_lists import OPERATIONS
-from bot.classifier.visible_text import clean
-from bot.files.snapshot import WorkingTree
-from bot.intake.specification import Parameter, Tool
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.embedded.embedding import SCALE, E5Embedder, Embedder
+from incumbent.classifier.embedded.steps import LEADS, read_step, step_features
+from incumbent.classifier.embedded.tools import FILE, RequestPart, ToolIndex, Weights, WeightSet, text_odds
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
+from incumbent.classifier.embedded.word_lists import OPERATIONS
+from incumbent.classifier.visible_text import clean
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.specification import Parameter, Tool
+from incumbent.taxonomy.loading import load_taxonomy
 
 Array = NDArray[np.float64]
 
 REPOSITORY: Final = Path(__file__).parents[2]
 LABELS: Final = [REPOSITORY / "tests/labels" / name for name in ("called_tools.jsonl", "called_tools_2.jsonl")]
-WRITTEN: Final = REPOSITORY / "bot/classifier/embedded" / FILE
+WRITTEN: Final = REPOSITORY / "bot/incumbent/classifier/embedded" / FILE
 CALL: Final = "execution.tools.call"
 KNOWLEDGE: Final = ("execution.knowledge.",)
 SHARES: Final = {"azure": 0.4, "seal": 0.2, "reworded": 0.1}

@@ -19,22 +19,22 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.backends import named_embedder
-from bot.classifier.classify import classify
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.fitting import Regression, ordered
-from bot.classifier.embedded.model import FittedModel
-from bot.classifier.exemplars import ExemplarLabel, training_data
-from bot.classifier.model import silent
-from bot.config import ClassifierSettings, Curation, load_config
-from bot.errors import InputError
-from bot.evaluation.labels import LabelledQuery, LabelVocabulary, read_tsv, resolve
-from bot.files.snapshot import WorkingTree
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.backends import named_embedder
+from incumbent.classifier.classify import classify
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.fitting import Regression, ordered
+from incumbent.classifier.embedded.model import FittedModel
+from incumbent.classifier.evaluation.labels import LabelledQuery, LabelVocabulary, read_tsv, resolve
+from incumbent.classifier.exemplars import ExemplarLabel, training_data
+from incumbent.classifier.model import silent
+from incumbent.errors import InputError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED
+from incumbent.taxonomy.config import ClassifierSettings, Curation, load_config
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.taxonomy.model import Taxonomy
 
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]

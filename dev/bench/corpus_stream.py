@@ -12,15 +12,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from bot.classifier.backends import make_backend
-from bot.classifier.classify import classify
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reading import read_specification
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline.review import Platform
-from bot.rater.model import ScoredQuery
 from dev.bench.verdicts import package_of
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.classify import classify
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reading import read_specification
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED, Specification
+from incumbent.pipeline.review import Platform
+from incumbent.rater.model import ScoredQuery
 
 FILES: Final = ("azure_mcp_a_to_c", "copilot_starters_pnp", "ess_starter_csv", "m365_copilot_eval_samples", "sealtools")
 FEWEST: Final = 5

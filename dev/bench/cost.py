@@ -22,17 +22,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from bot.classifier.language_model.abilities import RememberedAbilities
-from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, Example, compose, worked_examples
-from bot.classifier.model import Backend, InferenceRequest
-from bot.config import OpenAISettings, default, load_config
-from bot.errors import IncumbentError, UsageError
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy
 from dev.bench.naive_prompt import Messages, NaiveBackend, NaiveCall
+from incumbent.classifier.language_model.abilities import RememberedAbilities
+from incumbent.classifier.language_model.backend import LanguageModelBackend
+from incumbent.classifier.language_model.prompt import CANARY_DESCRIPTION, Example, compose, worked_examples
+from incumbent.classifier.model import Backend, InferenceRequest
+from incumbent.errors import IncumbentError, UsageError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.taxonomy.config import OpenAISettings, default, load_config
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.attacks.obedient_model import instance
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import Model, ModelServer, Reply, is_probe

@@ -31,23 +31,23 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from bot.classifier.classify import classify
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.model import Consensus
-from bot.config import Curation, ExtensionSettings, load_config
-from bot.extension.candidates import find_candidates
-from bot.extension.model import ExtensionCandidate, Observed
-from bot.extension.signals import observe_all
-from bot.files.snapshot import WorkingTree
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED
-from bot.pipeline.submission import Submission, read_package, submission_folders
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy, Turns
-from bot.text.compare import normalise
-from bot.text.personal_data.detector import Detector
 from dev.bench.hiding import HELD_OUT, Known, exemplars_of, held_out, without
+from incumbent.classifier.classify import classify
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.model import Consensus
+from incumbent.extension.candidates import find_candidates
+from incumbent.extension.model import ExtensionCandidate, Observed
+from incumbent.extension.signals import observe_all
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED
+from incumbent.pipeline.submission import Submission, read_package, submission_folders
+from incumbent.taxonomy.config import Curation, ExtensionSettings, load_config
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.taxonomy.model import Taxonomy, Turns
+from incumbent.text.compare import normalise
+from incumbent.text.personal_data.detector import Detector
 
 REPOSITORY: Final = Path(__file__).parents[2]
 HIDDEN_QUERIES: Final = 25

@@ -35,11 +35,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.agreement.statistics import wilson
-from bot.classifier.embedded import familiarity
-from bot.classifier.embedded import familiarity as language_table
-from bot.classifier.embedded.familiarity import Familiarity, Settings, TextFamiliarity, script_of, settings
-from bot.classifier.model import Unfamiliar
+from incumbent.classifier.embedded import familiarity
+from incumbent.classifier.embedded import familiarity as language_table
+from incumbent.classifier.embedded.familiarity import Familiarity, Settings, TextFamiliarity, script_of, settings
+from incumbent.classifier.model import Unfamiliar
+from incumbent.ledger.agreement.statistics import wilson
 
 REPOSITORY: Final = Path(__file__).parents[2]
 LABELS: Final = REPOSITORY / "tests" / "labels" / "unfamiliar.tsv"
@@ -66,7 +66,7 @@ FALSE_ALARMS: Final[Mapping[Unfamiliar, float]] = {"language": 0.01, "gibberish"
 """Share of the familiar texts, the mean of all languages, that may be called unfamiliar for each reason."""
 
 COMMENT: Final = (
-    "Bounds and weights of bot/classifier/embedded/familiarity.py, where each is explained. "
+    "Bounds and weights of bot/incumbent/classifier/embedded/familiarity.py, where each is explained. "
     "Written by `python -m dev.bench familiarity --write`, which fits the weights; the other values are edited here."
 )
 
@@ -198,7 +198,13 @@ def code_of_repository() -> list[Text]:
     """A few lines each of this repository's sources, settings and schemas, without prose."""
     chance = random.Random(19)
     found: list[Text] = []
-    for pattern in ("bot/**/*.py", "config/*.yaml", "schemas/*.json", ".github/workflows/*.yml", "pyproject.toml"):
+    for pattern in (
+        "bot/incumbent/**/*.py",
+        "config/*.yaml",
+        "schemas/*.json",
+        ".github/workflows/*.yml",
+        "pyproject.toml",
+    ):
         pieces: list[str] = []
         for path in sorted(REPOSITORY.glob(pattern)):
             lines = [

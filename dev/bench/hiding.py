@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.classifier.exemplars import ExemplarLabel, training_data
-from bot.taxonomy.model import Capability, Exemplars, Taxonomy, Turns
-from bot.text.compare import normalise
+from incumbent.classifier.exemplars import ExemplarLabel, training_data
+from incumbent.taxonomy.model import Capability, Exemplars, Taxonomy, Turns
+from incumbent.text.compare import normalise
 
 HELD_OUT: Final = 3
 """One exemplar in so many is held out."""

@@ -29,20 +29,19 @@ from typing import Any, Final
 
 import yaml
 
-from bot.classifier.caching_backend import halt
-from bot.classifier.model import Backend, Finding, Identity, InferenceRequest, Sample, agree
-from bot.config import LEDGER_FILES
-from bot.curator.entry import Admitted, Entry, EntryClassification
-from bot.curator.file_changes import render
-from bot.curator.store import entry_path
-from bot.errors import IncompleteError
-from bot.files.process import collect_seldom
-from bot.files.snapshot import WorkingTree
-from bot.git import ObjectStore
-from bot.github.client import GitHubClient
-from bot.github.events import Event, Flow
-from bot.github.git_state import World
-from bot.github.models import (
+from incumbent.classifier.caching_backend import halt
+from incumbent.classifier.model import Backend, Finding, Identity, InferenceRequest, Sample, agree
+from incumbent.curator.entry import Admitted, Entry, EntryClassification
+from incumbent.curator.file_changes import render
+from incumbent.curator.store import entry_path
+from incumbent.errors import IncompleteError
+from incumbent.files.git import ObjectStore
+from incumbent.files.process import collect_seldom
+from incumbent.files.snapshot import WorkingTree
+from incumbent.github.client import GitHubClient
+from incumbent.github.events import Event, Flow
+from incumbent.github.git_state import World
+from incumbent.github.models import (
     CreateIssue,
     EditIssue,
     Issue,
@@ -53,16 +52,17 @@ from bot.github.models import (
     ThreadComment,
     WriteLedger,
 )
-from bot.ledger.classifications import shard_folder
-from bot.ledger.event_files import appended
-from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
-from bot.ledger.model import BRANCH, INDEX, RECONCILED, FolderIndex, Reconciled, folder_path
-from bot.ledger.store import load, load_folder, record_text
-from bot.pipeline.review import Platform
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
-from bot.taxonomy.loading import load_taxonomy
-from bot.text.digests import digest
+from incumbent.ledger.classifications import shard_folder
+from incumbent.ledger.event_files import appended
+from incumbent.ledger.events import Passed, Shown, VerdictFacts, events_path
+from incumbent.ledger.model import BRANCH, INDEX, RECONCILED, FolderIndex, Reconciled, folder_path
+from incumbent.ledger.store import load, load_folder, record_text
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import reconcile_event, survey_event
+from incumbent.taxonomy.config import LEDGER_FILES
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.text.digests import digest
 
 REPOSITORY: Final = Path(__file__).parents[2]
 QUERIES: Final = 20
@@ -70,7 +70,10 @@ ENTRIES: Final = 500
 SECONDS: Final = {"nothing": 5.0, "one": 10.0}
 MEGABYTES: Final = {"nothing": 150.0}
 EVENT: Final = Event(flow=Flow.RECONCILE, repository="o/r", default_branch="main")
-LOADED: Final = {"analyse": ("bot.cli.ci", "bot.classifier.backends"), "publish": ("bot.cli.ci", "github")}
+LOADED: Final = {
+    "analyse": ("incumbent.cli.ci", "incumbent.classifier.backends"),
+    "publish": ("incumbent.cli.ci", "github"),
+}
 """What each job of `incumbent ci` loads besides."""
 _IDENTITY: Final = Identity(backend="embedded", model="none", prompt="none", samples=1)
 

@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from bot.classifier.model import CalledTools, Classification, Consensus, Findings, Identity, Judgement
-from bot.config import load_config
-from bot.files.documents import parse_json
-from bot.files.snapshot import WorkingTree
-from bot.files.validation import validate
-from bot.github.facts import (
+from dev.bench.history import REPOSITORY
+from dev.bench.promises import ROUNDS
+from incumbent.classifier.model import CalledTools, Classification, Consensus, Findings, Identity, Judgement
+from incumbent.files.documents import parse_json
+from incumbent.files.snapshot import WorkingTree
+from incumbent.files.validation import validate
+from incumbent.github.facts import (
     DOCUMENT_LIMITS,
     FORMAT,
     Analysis,
@@ -28,12 +29,12 @@ from bot.github.facts import (
     QueryFacts,
     SubmissionFacts,
 )
-from bot.github.read_back import read_back
-from bot.intake.query import Query
-from bot.ledger.classifications import shards_of
-from bot.ledger.event_files import appended
-from bot.ledger.events import Decided, Shown, VerdictFacts, events_path
-from bot.ledger.model import (
+from incumbent.github.read_back import read_back
+from incumbent.intake.query import Query
+from incumbent.ledger.classifications import shards_of
+from incumbent.ledger.event_files import appended
+from incumbent.ledger.events import Decided, Shown, VerdictFacts, events_path
+from incumbent.ledger.model import (
     INDEX,
     DecisionRecord,
     Displayed,
@@ -44,11 +45,10 @@ from bot.ledger.model import (
     Showing,
     record_path,
 )
-from bot.ledger.store import record_text
-from bot.pipeline.submission import Submission
-from bot.text.digests import digest
-from dev.bench.history import REPOSITORY
-from dev.bench.promises import ROUNDS
+from incumbent.ledger.store import record_text
+from incumbent.pipeline.submission import Submission
+from incumbent.taxonomy.config import load_config
+from incumbent.text.digests import digest
 
 QUERIES: Final = load_config(WorkingTree(REPOSITORY), None).limits.queries
 CAPABILITIES: Final = 200

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import Any, Final, TypeAlias
 
-from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
-from bot.classifier.usage import Usage
-from bot.config import OpenAISettings
-from bot.errors import OutsideError, UsageError
-from bot.intake.specification import Tool
-from bot.taxonomy.model import Capability, Taxonomy
+from incumbent.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
+from incumbent.classifier.usage import Usage
+from incumbent.errors import OutsideError, UsageError
+from incumbent.intake.specification import Tool
+from incumbent.taxonomy.config import OpenAISettings
+from incumbent.taxonomy.model import Capability, Taxonomy
 
 Messages: TypeAlias = list[dict[str, str]]
 

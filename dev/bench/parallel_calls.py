@@ -19,13 +19,13 @@ from typing import Final
 
 import numpy as np
 
-from bot.classifier.backends import make_backend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.model import InferenceRequest
-from bot.config import load_config
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.fitting import fit_model
+from incumbent.classifier.model import InferenceRequest
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import load_config
+from incumbent.taxonomy.loading import load_taxonomy
 
 CAPABILITY: Final = "execution.orchestration.parallel-calls"
 REPOSITORY: Final = Path(__file__).parents[2]

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from bot.classifier.language_model.abilities import Abilities, RememberedAbilities
-from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.endpoint import Endpoint
-from bot.classifier.language_model.prompt import NAMELESS, Prompt, Prompts
-from bot.classifier.model import Finding, Identity, InferenceRequest
-from bot.config import OpenAISettings
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.language_model.abilities import Abilities, RememberedAbilities
+from incumbent.classifier.language_model.backend import LanguageModelBackend
+from incumbent.classifier.language_model.endpoint import Endpoint
+from incumbent.classifier.language_model.prompt import NAMELESS, Prompt, Prompts
+from incumbent.classifier.model import Finding, Identity, InferenceRequest
+from incumbent.taxonomy.config import OpenAISettings
+from incumbent.taxonomy.model import Taxonomy
 
 _WARNING: Final = "The last user message holds"
 """How the paragraph begins that says what is data, and that data instructs nobody."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bot.agreement.statistics import wilson
-from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.model import Found, PersonalDataKind, Sureness
+from incumbent.ledger.agreement.statistics import wilson
+from incumbent.text.personal_data.detector import Detector
+from incumbent.text.personal_data.model import Found, PersonalDataKind, Sureness
 
 FOLDER: Final = Path(__file__).parents[2] / "tests" / "labels" / "personal_data"
 SHARED: Final = 0.8

@@ -17,12 +17,12 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bot.config import ResultSettings
-from bot.curator.entry import Admitted, Entry, EntryClassification
-from bot.results.history import histories
-from bot.results.quarantine import quarantine_offers
-from bot.results.record import EntryResult, ReleaseRecord, content_of
-from bot.results.selection import RunnableEntry, choose_part
+from incumbent.curator.entry import Admitted, Entry, EntryClassification
+from incumbent.ledger.releases.history import histories
+from incumbent.ledger.releases.quarantine import quarantine_offers
+from incumbent.ledger.releases.record import EntryResult, ReleaseRecord, content_of
+from incumbent.ledger.releases.selection import RunnableEntry, choose_part
+from incumbent.taxonomy.config import ResultSettings
 
 Kind: TypeAlias = Literal["live", "dead", "flapping"]
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel, JaroWinkler, LCSseq, Levenshtein
 
-from bot.rater.similarity import SCORER
-from bot.text.compare import normalise
+from incumbent.rater.similarity import SCORER
+from incumbent.text.compare import normalise
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[str, str], float]

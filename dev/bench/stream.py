@@ -27,17 +27,17 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from bot.config import Curation, load_config
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Verdict
-from bot.curator.exchanges import Exchanges, Freed
-from bot.curator.prune import SafeRemovals
-from bot.curator.roles import derive_roles
-from bot.files.snapshot import WorkingTree
-from bot.pipeline.review import load_platform
-from bot.rater.contextualizer import LiveSet, without_merit
-from bot.rater.model import RatedEntry, ScoredQuery
 from dev.bench.corpus_stream import corpus_customers
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.consolidator.verdict import Verdict
+from incumbent.curator.exchanges import Exchanges, Freed
+from incumbent.curator.prune import SafeRemovals
+from incumbent.curator.roles import derive_roles
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline.review import load_platform
+from incumbent.rater.contextualizer import LiveSet, without_merit
+from incumbent.rater.model import RatedEntry, ScoredQuery
+from incumbent.taxonomy.config import Curation, load_config
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 REPOSITORY: Final = Path(__file__).parents[2]

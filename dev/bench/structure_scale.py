@@ -1,7 +1,7 @@
 """Centre and spread of the structural features over the shipped originals: python -m dev.bench structure-scale.
 
-Writes bot/classifier/embedded/structure_scale.json.  The numbers only bring features to one scale; change them with the
-method, never with the exemplars, since every fitted model rests on them.
+Writes bot/incumbent/classifier/embedded/structure_scale.json.  The numbers only bring features to one scale; change
+them with the method, never with the exemplars, since every fitted model rests on them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from bot.classifier.embedded.structure import NAMES, structure
-from bot.classifier.embedded.text import read_text
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.embedded.structure import NAMES, structure
+from incumbent.classifier.embedded.text import read_text
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 
-FILE: Final = Path("bot/classifier/embedded/structure_scale.json")
+FILE: Final = Path("bot/incumbent/classifier/embedded/structure_scale.json")
 
 
 def main() -> None:

@@ -27,19 +27,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.classifier.backends import make_backend
-from bot.classifier.model import Backend
-from bot.consolidator.cycle import run_cycle
-from bot.files.snapshot import WorkingTree
-from bot.pipeline.workspace import open_package, open_platform
-from bot.rater.model import ScoredQuery
-from bot.rater.profile import bits_of
-from bot.taxonomy.loading import load_taxonomy
-from bot.triage.classifying import Ground, Representative, classify_shard, package_with, scored
-from bot.triage.processes import ORDERED, REPRESENTATIVES, SECOND
-from bot.triage.shard_reading import name_looked_at
-from bot.triage.stopping import StoppingRule
-from bot.triage.tables import connected, name, rows_of, shards
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.model import Backend
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline.workspace import open_package, open_platform
+from incumbent.rater.model import ScoredQuery
+from incumbent.rater.profile import bits_of
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.triage.classifying import Ground, Representative, classify_shard, package_with, scored
+from incumbent.triage.processes import ORDERED, REPRESENTATIVES, SECOND
+from incumbent.triage.shard_reading import name_looked_at
+from incumbent.triage.stopping import StoppingRule
+from incumbent.triage.tables import connected, name, rows_of, shards
 
 STOPS: Final = (200, 500, 1_000, 2_000, 5_000)
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         repository = _looking_at_all(root / "repository") if given.loss else REPOSITORY
         places = {"--agent": REPOSITORY / _AGENT, "--repo": repository, "--out": root / "out"}
         options = [str(word) for pair in places.items() for word in pair]
-        cost = measured(root, ["-m", "bot", "triage", str(rows), *options, "--json"])
+        cost = measured(root, ["-m", "incumbent", "triage", str(rows), *options, "--json"])
         said = json.loads(cost.out)
         found = said["rows"] - said["texts"], said["texts"] - said["representatives"]
         print(f"{said['rows']:,} rows: {_shown(cost)}")

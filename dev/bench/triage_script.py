@@ -15,8 +15,8 @@ from datasketch import MinHash, MinHashLSH
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import RidgeClassifier
 
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 
 THRESHOLD = -0.5
 CHUNK = 10_000

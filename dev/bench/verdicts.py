@@ -30,27 +30,27 @@ from operator import ne
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from bot.agreement.statistics import wilson
-from bot.classifier.backends import make_backend
-from bot.classifier.classify import classify
-from bot.classifier.corrections import corrected
-from bot.classifier.model import Backend, Classification
-from bot.config import REVIEWED_FILES, Curation
-from bot.consolidator.cycle import CycleState, run_cycle
-from bot.consolidator.verdict import Ruling, Verdict, VerdictOutcome
-from bot.consolidator.verdict_engine import deciding, doubt_text
-from bot.curator.admission import resident
-from bot.files.label_tables import read_labels, read_table
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reading import read_specification
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline.review import Platform, load_platform
-from bot.rater.adapter import rate
-from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.model import RatedEntry, ScoredQuery
-from bot.taxonomy.model import Taxonomy
 from dev.bench.classifier import LABELS, REPOSITORY, WORDINGS
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.classify import classify
+from incumbent.classifier.corrections import corrected
+from incumbent.classifier.model import Backend, Classification
+from incumbent.consolidator.admissions import resident
+from incumbent.consolidator.cycle import CycleState, run_cycle
+from incumbent.consolidator.verdict import Ruling, Verdict, VerdictOutcome
+from incumbent.consolidator.verdict_engine import deciding, doubt_text
+from incumbent.files.label_tables import read_labels, read_table
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reading import read_specification
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED, Specification
+from incumbent.ledger.agreement.statistics import wilson
+from incumbent.pipeline.review import Platform, load_platform
+from incumbent.rater.adapter import rate
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import RatedEntry, ScoredQuery, Similarity
+from incumbent.taxonomy.config import REVIEWED_FILES, Curation
+from incumbent.taxonomy.model import Taxonomy
 
 Labels: TypeAlias = Mapping[str, bool | None]
 """Capability → what people say of it; ``None``: two careful people would disagree."""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write bot/site/assets/site.js from dev/site/table.js and the pinned packages of dev/site/package-lock.json, with their
+# Write bot/incumbent/site/assets/site.js from dev/site/table.js and the pinned packages of dev/site/package-lock.json, with their
 # licences.  `build.sh --check` compares instead.  Needs Node and npm.
 # Exit codes: 0 done, or the same; 1 it differs; 4 the packages could not be installed.
 set -eu
@@ -20,7 +20,7 @@ trap 'rm -f "$made"' EXIT
     node_modules/.bin/esbuild table.js --bundle --minify --format=iife --target=es2020 --legal-comments=none --log-level=warning
 } >"$made"
 if [ "${1:-}" = --check ]; then
-    cmp "$made" ../../bot/site/assets/site.js
+    cmp "$made" ../../bot/incumbent/site/assets/site.js
 else
-    cat "$made" >../../bot/site/assets/site.js
+    cat "$made" >../../bot/incumbent/site/assets/site.js
 fi

@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
-from bot.classifier.embedded.weights import FILE, SHIPPED_DIGEST, find_weights
-from bot.errors import OutsideError
+from incumbent.classifier.embedded.weights import FILE, SHIPPED_DIGEST, find_weights
+from incumbent.errors import OutsideError
 
 VERSION = "1.0.0"
 """Of the weights, not of the product: other weights need another."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.agreement.responses import Response
-from bot.ledger.events import (
+from incumbent.ledger.agreement.responses import Response
+from incumbent.ledger.events import (
     Answered,
     ChangedByHand,
     Corrected,
@@ -18,7 +18,7 @@ from bot.ledger.events import (
     VerdictFacts,
     Withdrawn,
 )
-from bot.text.digests import digest
+from incumbent.text.digests import digest
 
 COMMIT = "c" * 40
 ADMIT = "INCLUDE direct NEW_COVERAGE"

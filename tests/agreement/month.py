@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.ledger.events import Closed, LedgerEvent
+from incumbent.ledger.events import Closed, LedgerEvent
 from tests.agreement.factories import ADMIT, answered, by_hand, day, decided, facts, passed, requested, shown
 
 NOVEL = "INCLUDE review NOVEL_COMBO"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agreement.agreement import AgreementRow, Month, Overridden, ReasonCount, Share, agreement_of
-from bot.agreement.responses import Response, responses_of
-from bot.agreement.statistics import ShareInterval, wilson
-from bot.consolidator.verdict import Reason
+from incumbent.consolidator.verdict import Reason
+from incumbent.ledger.agreement.agreement import AgreementRow, Month, Overridden, ReasonCount, Share, agreement_of
+from incumbent.ledger.agreement.responses import Response, responses_of
+from incumbent.ledger.agreement.statistics import ShareInterval, wilson
 from tests.agreement.factories import day, facts, response
 from tests.agreement.month import EVENTS
 

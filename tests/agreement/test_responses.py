@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agreement.responses import Response, responses_of
-from bot.ledger.events import Closed, LedgerEvent, Suggested
+from incumbent.ledger.agreement.responses import Response, responses_of
+from incumbent.ledger.events import Closed, LedgerEvent, Suggested
 from tests.agreement.factories import (
     ADMIT,
     COMMIT,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from bot.agreement.statistics import LEVEL, alpha, wilson
+from incumbent.ledger.agreement.statistics import LEVEL, alpha, wilson
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,18 @@ from typing import Any
 
 import pytest
 
-from bot.calibration.calibrate import CalibrationFinding, ConfigEdit, PredictionAgreement, edit_config, find, fold_of
-from bot.calibration.replay import PastSet, reader
-from bot.files.snapshot import WorkingTree
-from bot.ledger.events import LedgerEvent, Shown, Suggested
-from bot.taxonomy.migration import Lineage
+from incumbent.files.snapshot import WorkingTree
+from incumbent.ledger.calibration.calibrate import (
+    CalibrationFinding,
+    ConfigEdit,
+    PredictionAgreement,
+    edit_config,
+    find,
+    fold_of,
+)
+from incumbent.ledger.calibration.replay import PastSet, reader
+from incumbent.ledger.events import LedgerEvent, Shown, Suggested
+from incumbent.taxonomy.migration import Lineage
 from tests.agreement.factories import (
     COMMIT,
     answered,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.agreement.responses import Response
-from bot.calibration.evidence import Knob, evidence_of, judged_of
-from bot.calibration.override_filter import Weighted
-from bot.calibration.replay import Replayed, judged
-from bot.consolidator.verdict import Decision, Route, Ruling
+from incumbent.consolidator.verdict import Decision, Route, Ruling
+from incumbent.ledger.agreement.responses import Response
+from incumbent.ledger.calibration.evidence import Knob, evidence_of, judged_of
+from incumbent.ledger.calibration.override_filter import Weighted
+from incumbent.ledger.calibration.replay import Replayed, judged
 from tests.agreement.factories import COMMIT, facts, response, shown
 
 NEW = facts(new=("a", "b"))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.evidence import Knob, KnobEvidence
-from bot.calibration.fit import Estimate, KnobOutcome, calibrate, present_value, with_proposals
-from bot.config import Curation
+from incumbent.ledger.calibration.evidence import Knob, KnobEvidence
+from incumbent.ledger.calibration.fit import Estimate, KnobOutcome, calibrate, present_value, with_proposals
+from incumbent.taxonomy.config import Curation
 from tests.agreement.factories import response
 from tests.factories import make_config
 

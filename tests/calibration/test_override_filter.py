@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agreement.responses import Response
-from bot.calibration.override_filter import Clause, Drops, Validated, question_of, validate_responses, wants_change
+from incumbent.ledger.agreement.responses import Response
+from incumbent.ledger.calibration.override_filter import (
+    Clause,
+    Drops,
+    Validated,
+    question_of,
+    validate_responses,
+    wants_change,
+)
 from tests.agreement.factories import day, name_of, shown
 from tests.agreement.factories import response as any_response
 from tests.factories import SHIPPED

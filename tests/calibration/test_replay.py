@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.replay import PastSet, Replayed, judged, replay
-from bot.consolidator.cycle import run_cycle
-from bot.ledger.events import Shown, VerdictFacts
-from bot.rater.model import RatedEntry, ScoredQuery
-from bot.report.verdict_text import codes
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.ledger.calibration.replay import PastSet, Replayed, judged, replay
+from incumbent.ledger.events import Shown, VerdictFacts
+from incumbent.rater.model import RatedEntry, ScoredQuery
+from incumbent.report.verdict_text import codes
 from tests.agreement.factories import COMMIT, day, facts, name_of, shown
 from tests.factories import make_config, query, resident
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.backends import make_backend
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.model import Backend
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.model import Backend
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, exemplary_taxonomy
 from tests.factories import REPOSITORY, SHIPPED
 

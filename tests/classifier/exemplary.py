@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.taxonomy.model import Exemplars, Taxonomy
+from incumbent.taxonomy.model import Exemplars, Taxonomy
 from tests.classifier.factories import intent, taxonomy
 from tests.factories import SHIPPED
 

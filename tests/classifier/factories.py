@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.classifier.model import Backend, CalledTools, Finding, Identity, InferenceRequest, Sample, agree
-from bot.classifier.usage import Usage
-from bot.config import OpenAISettings
-from bot.errors import IncumbentError
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED, AuthDeclaration, AuthMode, Specification, Tool
-from bot.taxonomy.model import Capability, Exemplar, Exemplars, Group, Taxonomy
+from incumbent.classifier.model import Backend, CalledTools, Finding, Identity, InferenceRequest, Sample, agree
+from incumbent.classifier.usage import Usage
+from incumbent.errors import IncumbentError
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED, AuthDeclaration, AuthMode, Specification, Tool
+from incumbent.taxonomy.config import OpenAISettings
+from incumbent.taxonomy.model import Capability, Exemplar, Exemplars, Group, Taxonomy
 
 
 def intent(id: str, group: str = "any", **more: Any) -> Capability:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.config import load_config
-from bot.evaluation.labels import read_tsv
-from bot.files.snapshot import WorkingTree
+from incumbent.classifier.evaluation.labels import read_tsv
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import load_config
 from tests.factories import REPOSITORY
 
 LABELS = REPOSITORY / "tests" / "labels"

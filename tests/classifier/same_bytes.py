@@ -13,17 +13,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-from bot.classifier.embedded import embedding
-from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import E5Embedder
-from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.model import kind_of, model_digest, rows_by_text, to_arrays
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
-from bot.config import load_config
-from bot.files.snapshot import WorkingTree
-from bot.intake.specification import Tool
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.embedded import embedding
+from incumbent.classifier.embedded.backend import SHIPPED, EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.embedding import E5Embedder
+from incumbent.classifier.embedded.fitting import fit_model
+from incumbent.classifier.embedded.model import kind_of, model_digest, rows_by_text, to_arrays
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST, required_weights
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.specification import Tool
+from incumbent.taxonomy.config import load_config
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.classifier.factories import request, tool
 from tests.classifier.many_languages import LABELS, texts
 from tests.factories import REPOSITORY

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.abilities import (
+from incumbent.classifier.language_model.abilities import (
     BEST,
     LEAST,
     Abilities,
@@ -20,7 +20,7 @@ from bot.classifier.language_model.abilities import (
     find_out,
     parameters,
 )
-from bot.classifier.language_model.answers import ModelAnswer, Token
+from incumbent.classifier.language_model.completions import ModelAnswer, Token
 from tests.classifier.factories import openai_settings
 
 FITTING = ModelAnswer('{"works": true}', (Token('{"works": true}', {"x": 0.0}),))

@@ -11,20 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.language_model.answers import (
-    ModelAnswer,
-    SampledCalls,
-    Token,
-    Vote,
-    agree_on_calls,
-    answers_of,
-    finding_of,
-    read_answer,
-    tokens_of,
-)
-from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
-from bot.classifier.model import CalledTools, InferenceRequest
-from bot.classifier.paths import probability
+from incumbent.classifier.language_model.answers import SampledCalls, Vote, agree_on_calls, finding_of, read_answer
+from incumbent.classifier.language_model.completions import ModelAnswer, Token, answers_of, tokens_of
+from incumbent.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
+from incumbent.classifier.model import CalledTools, InferenceRequest
+from incumbent.classifier.paths import probability
 from tests.classifier.model_server import log_probabilities
 
 ASKED = Asked(("call", "format.table"), "canary", (), True)

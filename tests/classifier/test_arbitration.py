@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.arbitration import PathFindings, arbitrate
-from bot.classifier.model import CalledTools, Classification, Consensus, Contradiction, Finding, Judgement, Path
-from bot.taxonomy.model import Capability
+from incumbent.classifier.arbitration import PathFindings, arbitrate
+from incumbent.classifier.model import CalledTools, Classification, Consensus, Contradiction, Finding, Judgement, Path
+from incumbent.taxonomy.model import Capability
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 
 RULE = "contains(auth_modes, 'oauth')"  # what rules say is written down as evidence; nothing evaluates this one

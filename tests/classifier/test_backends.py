@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.backends import make_backend
-from bot.classifier.caching_backend import RememberingBackend
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.config import ClassifierSettings
-from bot.errors import UsageError
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.caching_backend import RememberingBackend
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.errors import UsageError
+from incumbent.taxonomy.config import ClassifierSettings
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.factories import answers, openai_settings, request
 from tests.factories import SHIPPED
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.backends import FindingFiles
-from bot.classifier.caching_backend import RememberingBackend, through_batches
-from bot.classifier.language_model import batch_endpoint
-from bot.classifier.language_model.abilities import RememberedAbilities
-from bot.classifier.language_model.batch_endpoint import BatchRecords
-from bot.classifier.language_model.batched import BatchedBackend
-from bot.classifier.model import Finding
-from bot.classifier.usage import Usage
-from bot.errors import IncompleteError, OutsideError, UsageError
-from bot.files.user_cache import read_model
+from incumbent.classifier.backends import FindingFiles
+from incumbent.classifier.caching_backend import RememberingBackend, through_batches
+from incumbent.classifier.language_model import batch_endpoint
+from incumbent.classifier.language_model.abilities import RememberedAbilities
+from incumbent.classifier.language_model.batch_endpoint import BatchRecords
+from incumbent.classifier.language_model.batched import BatchedBackend
+from incumbent.classifier.model import Finding
+from incumbent.classifier.usage import Usage
+from incumbent.errors import IncompleteError, OutsideError, UsageError
+from incumbent.files.user_cache import read_model
 from tests.classifier.batch_server import BatchServer, Line
 from tests.classifier.factories import answers, openai_settings, request
 from tests.classifier.model_server import Model, Reply, completion, failure, is_probe
@@ -262,9 +262,9 @@ def test_a_run_that_is_killed_leaves_what_the_next_one_goes_on_with(
     with BatchServer(good) as server:
         with monkeypatch.context() as patch:
             method = "upload" if moment == "POST files" else "create"
-            place = f"bot.classifier.language_model.batch_endpoint.BatchEndpoint.{method}"
+            place = f"incumbent.classifier.language_model.batch_endpoint.BatchEndpoint.{method}"
             inner: Callable[..., str] = getattr(
-                __import__("bot.classifier.language_model.batch_endpoint", fromlist=["x"]).BatchEndpoint, method
+                __import__("incumbent.classifier.language_model.batch_endpoint", fromlist=["x"]).BatchEndpoint, method
             )
 
             def killed(*given: Any) -> str:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.classifier.classify import ClassifierResult, classify, distinct, ruled_out
-from bot.classifier.model import (
+from incumbent.classifier.classify import ClassifierResult, classify, distinct, ruled_out
+from incumbent.classifier.model import (
     CalledTools,
     Classification,
     Consensus,
@@ -16,11 +16,11 @@ from bot.classifier.model import (
     Judgement,
     StatedCalls,
 )
-from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
-from bot.files.documents import Data
-from bot.intake.query import Query, Setup
-from bot.intake.specification import Knowledge, Specification
-from bot.taxonomy.model import Exemplars, Taxonomy
+from incumbent.errors import IncompleteError, IncumbentError, OutsideError, UsageError
+from incumbent.files.documents import Data
+from incumbent.intake.query import Query, Setup
+from incumbent.intake.specification import Knowledge, Specification
+from incumbent.taxonomy.model import Exemplars, Taxonomy
 from tests.classifier.factories import (
     NOTHING,
     ScriptedBackend,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.arbitration import PathFindings, arbitrate
-from bot.classifier.corrections import Correction, contradictory, corrected, merged, obstacle, overlaid, unheeded
-from bot.classifier.model import RULED, Classification, Consensus, Finding, Judgement, Path, StatedCalls
+from incumbent.classifier.arbitration import PathFindings, arbitrate
+from incumbent.classifier.corrections import Correction, contradictory, corrected, merged, obstacle, overlaid, unheeded
+from incumbent.classifier.model import RULED, Classification, Consensus, Finding, Judgement, Path, StatedCalls
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 
 RULE = "contains(auth_modes, 'oauth')"  # what rules say is written down in the judgements; nothing evaluates this one

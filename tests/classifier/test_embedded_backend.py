@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.classifier.embedded import backend as backends
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.model import METHOD, from_arrays, model_key, rows_by_text, to_arrays
-from bot.classifier.model import EVEN, Consensus, Identity, Progress, Sample, agree
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.embedded import backend as backends
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.fitting import fit_model
+from incumbent.classifier.embedded.model import METHOD, from_arrays, model_key, rows_by_text, to_arrays
+from incumbent.classifier.model import EVEN, Consensus, Identity, Progress, Sample, agree
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
 from tests.classifier.factories import answers, request, tool
 
@@ -267,8 +267,8 @@ def test_the_key_follows_exemplars_patterns_settings_and_samples(exemplary: Taxo
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS, exemplary_taxonomy
 from tests.classifier.factories import request
 tax = exemplary_taxonomy()

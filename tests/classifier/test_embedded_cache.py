@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.classifier.embedded.cache import KEPT_FILES, LARGEST_FILE, Arrays, ModelCache
+from incumbent.classifier.embedded.cache import KEPT_FILES, LARGEST_FILE, Arrays, ModelCache
 
 ARRAYS: Arrays = {
     "weights": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -217,7 +217,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from bot.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.cache import ModelCache
 cache = ModelCache(Path(sys.argv[1]))
 for number in range(60):
     cache.store("key", {"a": np.full(100_000, float(sys.argv[2]))})

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded import kernel
-from bot.classifier.embedded.exact import Floats, sigmoid
-from bot.classifier.embedded.fitting import Regression, fit_model, folds_of
-from bot.classifier.embedded.inverse import Inverse
-from bot.classifier.embedded.model import best_threshold, calibrate, rows_by_text, to_arrays
-from bot.classifier.exemplars import ExemplarLabel, training_data
-from bot.classifier.model import Progress
-from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
+from incumbent.classifier.embedded import kernel
+from incumbent.classifier.embedded.exact import Floats, sigmoid
+from incumbent.classifier.embedded.fitting import Regression, fit_model, folds_of
+from incumbent.classifier.embedded.inverse import Inverse
+from incumbent.classifier.embedded.model import best_threshold, calibrate, rows_by_text, to_arrays
+from incumbent.classifier.exemplars import ExemplarLabel, training_data
+from incumbent.classifier.model import Progress
+from incumbent.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
 from tests.variants import exhaustive

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded import kernel
-from bot.classifier.embedded.features import (
+from incumbent.classifier.embedded import kernel
+from incumbent.classifier.embedded.features import (
     LIMIT,
     MANY_PATTERNS,
     STRUCTURE_STEP,
@@ -22,9 +22,9 @@ from bot.classifier.embedded.features import (
     FeatureSpace,
     Rows,
 )
-from bot.classifier.embedded.kernel import STEPS, TILE, ReferenceQueries, gram
-from bot.classifier.embedded.structure import CLAUSE_FEATURES, NAMES, clause_features, structure
-from bot.classifier.embedded.text import (
+from incumbent.classifier.embedded.kernel import STEPS, TILE, ReferenceQueries, gram
+from incumbent.classifier.embedded.structure import CLAUSE_FEATURES, NAMES, clause_features, structure
+from incumbent.classifier.embedded.text import (
     BUCKETS,
     READ_CHARACTERS,
     TermVocabulary,
@@ -34,7 +34,7 @@ from bot.classifier.embedded.text import (
     vocabulary_of,
     word_terms,
 )
-from bot.classifier.visible_text import READ_TURNS
+from incumbent.classifier.visible_text import READ_TURNS
 
 anything = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.classifier.embedded import embedding as remembered
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import (
+from incumbent.classifier.embedded import embedding as remembered
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.embedding import (
     READ_TOKENS,
     TOKENS_TOGETHER,
     WIDTH,
     E5Embedder,
     RememberingEmbedder,
 )
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
-from bot.classifier.embedded.weights_file import WeightsFile
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
+from incumbent.classifier.embedded.weights_file import WeightsFile
 
 pytestmark = pytest.mark.skipif(find_weights() is None, reason="the weights of the embeddings are not installed here")
 

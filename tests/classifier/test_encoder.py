@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special
 
-from bot.classifier.embedded import encoder
-from bot.classifier.embedded.embedding import READ_TOKENS
-from bot.classifier.embedded.encoder import Encoder
-from bot.classifier.embedded.tokenizer import Tokenizer
-from bot.classifier.embedded.weights import find_weights
-from bot.classifier.embedded.weights_file import WeightsFile
+from incumbent.classifier.embedded import encoder
+from incumbent.classifier.embedded.embedding import READ_TOKENS
+from incumbent.classifier.embedded.encoder import Encoder
+from incumbent.classifier.embedded.tokenizer import Tokenizer
+from incumbent.classifier.embedded.weights import find_weights
+from incumbent.classifier.embedded.weights_file import WeightsFile
 from tests.classifier.many_languages import texts
 
 PATH = find_weights()

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.exact import SPAN, Floats, exp, log, log_of, product, short, sigmoid, total
-from bot.classifier.embedded.kernel import TILE
-from bot.taxonomy.model import Exemplar, Taxonomy
+from incumbent.classifier.embedded.exact import SPAN, Floats, exp, log, log_of, product, short, sigmoid, total
+from incumbent.classifier.embedded.kernel import TILE
+from incumbent.taxonomy.model import Exemplar, Taxonomy
 from tests.classifier.exemplary import TOPICS
 from tests.classifier.factories import intent, taxonomy
 from tests.variants import exhaustive
@@ -115,8 +115,8 @@ def test_a_short_number_is_near_and_so_is_a_product(seed: int) -> None:
 FIT = """
 import json, sys
 import numpy as np
-from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.model import model_digest, to_arrays
+from incumbent.classifier.embedded.fitting import fit_model
+from incumbent.classifier.embedded.model import model_digest, to_arrays
 from tests.classifier.test_exact import Marks, realistic
 from tests.classifier.exemplary import SAMPLES, SETTINGS
 taxonomy, texts = realistic()

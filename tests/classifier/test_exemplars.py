@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.fitting import fit_model, ordered
-from bot.classifier.embedded.kernel import gram
-from bot.classifier.embedded.model import COUNTS, best_threshold, counts_of, from_arrays, held_out, to_arrays
-from bot.classifier.exemplars import ExemplarLabel, HeldOutExemplars, MeasuredBackend, training_data
-from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.fitting import fit_model, ordered
+from incumbent.classifier.embedded.kernel import gram
+from incumbent.classifier.embedded.model import COUNTS, best_threshold, counts_of, from_arrays, held_out, to_arrays
+from incumbent.classifier.exemplars import ExemplarLabel, HeldOutExemplars, MeasuredBackend, training_data
+from incumbent.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
 

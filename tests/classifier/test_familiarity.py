@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.classifier.embedded import familiarity
-from bot.classifier.embedded.familiarity import Familiarity, load_tables, sequence_key
-from bot.classifier.exemplars import training_data
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.embedded import familiarity
+from incumbent.classifier.embedded.familiarity import Familiarity, load_tables, sequence_key
+from incumbent.classifier.exemplars import training_data
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY
 
 ENGLISH = [

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.backends import FindingFiles
-from bot.classifier.caching_backend import (
+from incumbent.classifier.backends import FindingFiles
+from incumbent.classifier.caching_backend import (
     FindingsInMemory,
     FindingsStore,
     RememberingBackend,
@@ -24,12 +24,20 @@ from bot.classifier.caching_backend import (
     recall,
     through_batches,
 )
-from bot.classifier.language_model.abilities import BEST, RememberedAbilities
-from bot.classifier.model import CalledTools, Consensus, Finding, Findings, Identity, InferenceRequest, tools_digest
-from bot.classifier.usage import Usage, total
-from bot.config import Prices
-from bot.errors import IncompleteError, OutsideError
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.language_model.abilities import BEST, RememberedAbilities
+from incumbent.classifier.model import (
+    CalledTools,
+    Consensus,
+    Finding,
+    Findings,
+    Identity,
+    InferenceRequest,
+    tools_digest,
+)
+from incumbent.classifier.usage import Usage, total
+from incumbent.errors import IncompleteError, OutsideError
+from incumbent.taxonomy.config import Prices
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.factories import answers, intent, openai_settings, request, taxonomy, tool
 
 EVERYTHING = taxonomy(intent("call"), intent("table"), intent("image"))

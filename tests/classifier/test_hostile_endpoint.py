@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.bounded_client import BoundedClient
-from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError
-from bot.classifier.usage import Meter
-from bot.errors import OutsideError
+from incumbent.classifier.language_model.bounded_client import BoundedClient
+from incumbent.classifier.language_model.endpoint import Endpoint, QueryFailedError
+from incumbent.classifier.usage import Meter
+from incumbent.errors import OutsideError
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import ModelServer, completion
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.classify import classify
-from bot.classifier.language_model.abilities import KeptAbilities, RememberedAbilities
-from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.prompt import STEPS_KEY, Asked, answer_schema
-from bot.classifier.model import CalledTools, Finding, InferenceRequest
-from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
-from bot.text.personal_data.detector import Detector
+from incumbent.classifier.classify import classify
+from incumbent.classifier.language_model.abilities import KeptAbilities, RememberedAbilities
+from incumbent.classifier.language_model.backend import LanguageModelBackend
+from incumbent.classifier.language_model.prompt import STEPS_KEY, Asked, answer_schema
+from incumbent.classifier.model import CalledTools, Finding, InferenceRequest
+from incumbent.errors import IncompleteError, IncumbentError, OutsideError, UsageError
+from incumbent.text.personal_data.detector import Detector
 from tests.classifier.factories import (
     NOTHING,
     answers,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import Classification, Consensus, Judgement, Sample, agree, consensus_of
+from incumbent.classifier.model import Classification, Consensus, Judgement, Sample, agree, consensus_of
 
 
 def votes(*pairs: tuple[bool, float]) -> list[Sample]:

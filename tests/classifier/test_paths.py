@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import CalledTools, Consensus, Contradiction, Judgement
-from bot.classifier.paths import (
+from incumbent.classifier.model import CalledTools, Consensus, Contradiction, Judgement
+from incumbent.classifier.paths import (
     call_capability,
     called_values,
     contradiction,
@@ -30,10 +30,10 @@ from bot.classifier.paths import (
     tool_values,
     unlisted_values,
 )
-from bot.files.documents import Data
-from bot.intake.query import Query, Setup
-from bot.intake.specification import AuthMode, Knowledge, Specification, Tool
-from bot.taxonomy.model import Capability, Exemplars
+from incumbent.files.documents import Data
+from incumbent.intake.query import Query, Setup
+from incumbent.intake.specification import AuthMode, Knowledge, Specification, Tool
+from incumbent.taxonomy.model import Capability, Exemplars
 from tests.classifier.factories import (
     NOTHING,
     counted,

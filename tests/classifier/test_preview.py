@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.classifier.embedded import backend as backends
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.fitting import fit_model, folds_of, ordered
-from bot.classifier.embedded.preview import preview_of
-from bot.classifier.exemplars import training_data
-from bot.taxonomy.model import Exemplar, Taxonomy
+from incumbent.classifier.embedded import backend as backends
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.fitting import fit_model, folds_of, ordered
+from incumbent.classifier.embedded.preview import preview_of
+from incumbent.classifier.exemplars import training_data
+from incumbent.taxonomy.model import Exemplar, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.language_model.answers import ModelAnswer, Vote, read_answer
-from bot.classifier.language_model.prompt import (
+from incumbent.classifier.language_model.answers import Vote, read_answer
+from incumbent.classifier.language_model.completions import ModelAnswer
+from incumbent.classifier.language_model.prompt import (
     CANARY_DESCRIPTION,
     PROMPT,
     STEPS_KEY,
@@ -26,11 +27,11 @@ from bot.classifier.language_model.prompt import (
     compose,
     worked_examples,
 )
-from bot.classifier.model import InferenceRequest
-from bot.errors import UsageError
-from bot.intake.specification import Tool
-from bot.taxonomy.model import Exemplars, Taxonomy
-from bot.text.personal_data.detector import Detector
+from incumbent.classifier.model import InferenceRequest
+from incumbent.errors import UsageError
+from incumbent.intake.specification import Tool
+from incumbent.taxonomy.model import Exemplars, Taxonomy
+from incumbent.text.personal_data.detector import Detector
 from tests.classifier.factories import intent, openai_settings, request, taxonomy, tool
 
 EVERYTHING = taxonomy(intent("call"), intent("format.table"), intent("branching"))

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.classifier.embedded import backend as backends
-from bot.classifier.embedded import cache as caches
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import Arrays, ModelCache
-from bot.classifier.embedded.model import model_digest
-from bot.classifier.embedded.recorded import RecordedModels
-from bot.errors import UnreadyError
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.embedded import backend as backends
+from incumbent.classifier.embedded import cache as caches
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import Arrays, ModelCache
+from incumbent.classifier.embedded.model import model_digest
+from incumbent.classifier.embedded.recorded import RecordedModels
+from incumbent.errors import UnreadyError
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS
 from tests.classifier.test_embedded_backend import refused
 

@@ -15,14 +15,14 @@ from itertools import product
 
 import pytest
 
-from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import ARITHMETIC, E5Embedder
-from bot.classifier.embedded.model import METHOD, model_digest, to_arrays
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
-from bot.config import load_config
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.embedded.backend import SHIPPED, EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.embedding import ARITHMETIC, E5Embedder
+from incumbent.classifier.embedded.model import METHOD, model_digest, to_arrays
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import load_config
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY
 from tests.variants import exhaustive
 

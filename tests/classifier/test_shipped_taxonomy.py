@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from bot.classifier.classify import classify
-from bot.classifier.embedded.features import Cues
-from bot.classifier.model import Backend, Classification
-from bot.intake.specification import Specification
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.classify import classify
+from incumbent.classifier.embedded.features import Cues
+from incumbent.classifier.model import Backend, Classification
+from incumbent.intake.specification import Specification
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.factories import NOTHING, query, silent, specification, tool
 
 

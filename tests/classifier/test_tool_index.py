@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded import tools as tool_indexes
-from bot.classifier.embedded.embedding import E5Embedder
-from bot.classifier.embedded.steps import (
+from incumbent.classifier.embedded import tools as tool_indexes
+from incumbent.classifier.embedded.embedding import E5Embedder
+from incumbent.classifier.embedded.steps import (
     LEADS,
     MAX_STEPS,
     STEP_OPENERS,
@@ -24,12 +24,12 @@ from bot.classifier.embedded.steps import (
     step_features,
     words_in,
 )
-from bot.classifier.embedded.text import compounds_of, name_words, stem, terms_of
-from bot.classifier.embedded.tools import ToolIndex, shipped_weights
-from bot.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
-from bot.classifier.embedded.word_lists import OPERATIONS, leading_verb, operation_shares, operations_of
-from bot.intake.specification import UNLISTED, Effect, Parameter, Tool
-from bot.text.compare import rounded
+from incumbent.classifier.embedded.text import compounds_of, name_words, stem, terms_of
+from incumbent.classifier.embedded.tools import ToolIndex, shipped_weights
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST, find_weights, required_weights
+from incumbent.classifier.embedded.word_lists import OPERATIONS, leading_verb, operation_shares, operations_of
+from incumbent.intake.specification import UNLISTED, Effect, Parameter, Tool
+from incumbent.text.compare import rounded
 
 SLACK = 1e-9
 
@@ -447,5 +447,5 @@ def test_the_weights_fit_the_features() -> None:
 
 
 def test_the_data_file_says_who_wrote_it() -> None:
-    path = Path(__file__).parents[2] / "bot/classifier/embedded/tool_weights.json"
+    path = Path(__file__).parents[2] / "bot/incumbent/classifier/embedded/tool_weights.json"
     assert "python -m dev.bench called-tools" in json.loads(path.read_text(encoding="utf-8"))["comment"]

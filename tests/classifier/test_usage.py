@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.usage import Meter
-from bot.config import Budget
-from bot.errors import IncompleteError, UsageError
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
 from dev.bench import cost as bench
+from incumbent.classifier.usage import Meter
+from incumbent.errors import IncompleteError, UsageError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import Budget
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.classifier.factories import intent, openai_settings, request, taxonomy
 
 NAMES = ("call", "table", "image")

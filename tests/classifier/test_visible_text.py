@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.visible_text import clean, cut, hides_text
+from incumbent.classifier.visible_text import clean, cut, hides_text
 
 ZWNJ, ZWJ, EMOJI_STYLE, TEXT_STYLE = "\u200c", "\u200d", "\ufe0f", "\ufe0e"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.backends import halted_backend, make_backend, named_embedder, verify_weights
-from bot.classifier.embedded import weights
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import E5Embedder
-from bot.classifier.embedded.weights import (
+from incumbent.classifier.backends import halted_backend, make_backend, named_embedder, verify_weights
+from incumbent.classifier.embedded import weights
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.embedding import E5Embedder
+from incumbent.classifier.embedded.weights import (
     FILE,
     SHIPPED_DIGEST,
     WAYS_OUT,
@@ -21,8 +21,8 @@ from bot.classifier.embedded.weights import (
     required_weights,
     verify,
 )
-from bot.errors import IncompleteError
-from bot.taxonomy.model import Taxonomy
+from incumbent.errors import IncompleteError
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.factories import request
 from tests.factories import SHIPPED
 

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.phrases import REQUIRED, required_words
-from bot.classifier.embedded.wording import (
+from dev.required_words import pattern_digest, required
+from incumbent.classifier.embedded.phrases import REQUIRED, required_words
+from incumbent.classifier.embedded.wording import (
     JUDGED,
     JUDGED_CHARACTERS,
     Background,
@@ -26,7 +27,6 @@ from bot.classifier.embedded.wording import (
     sentences,
     spelled_out,
 )
-from dev.required_words import pattern_digest, required
 from tests.factories import REPOSITORY
 
 LABELS = sorted((REPOSITORY / "tests/labels").glob("wordings*.tsv")) + [

@@ -12,7 +12,7 @@ from typing import Any
 import git
 import pytest
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 

@@ -90,7 +90,7 @@ def counted(calls: Calls) -> Iterator[Calls]:
 def main(root: str, when: str, number: str, *arguments: str) -> int:
     # What a shell starts in the background ignores interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from bot.cli.main import run
+    from incumbent.cli.main import run
 
     at: int | None
     if when == "begun":

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE
 from tests.e2e.bot import EVALS

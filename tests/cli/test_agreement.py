@@ -9,10 +9,10 @@ import git
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.ledger.event_files import appended
-from bot.ledger.events import SET_EVENTS, events_path
-from bot.ledger.model import BRANCH
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
+from incumbent.ledger.event_files import appended
+from incumbent.ledger.events import SET_EVENTS, events_path
+from incumbent.ledger.model import BRANCH
 from tests.agreement.factories import decided
 from tests.agreement.month import EVENTS
 from tests.cli.conftest import Incumbent

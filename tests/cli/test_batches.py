@@ -43,7 +43,7 @@ def ask_by(server: BatchServer, platform: Path) -> None:
 def begun(platform: Path, cache: Path, *words: str) -> subprocess.Popen[str]:
     clean = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     environment = {**clean, "PYTHONPATH": str(REPOSITORY), "TEST_KEY": KEY, "INCUMBENT_CACHE": str(cache)}
-    command = [sys.executable, "-m", "bot", *words]
+    command = [sys.executable, "-m", "incumbent", *words]
     return subprocess.Popen(command, cwd=platform, env=environment, text=True, stdout=-1, stderr=-1)
 
 

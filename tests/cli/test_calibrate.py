@@ -11,12 +11,12 @@ import git
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.git import ObjectStore
-from bot.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
-from bot.ledger.event_files import appended
-from bot.ledger.events import LedgerEvent, events_path
-from bot.ledger.model import BRANCH
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
+from incumbent.files.git import ObjectStore
+from incumbent.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
+from incumbent.ledger.event_files import appended
+from incumbent.ledger.events import LedgerEvent, events_path
+from incumbent.ledger.model import BRANCH
 from tests.agreement.factories import day, decided, facts, shown
 from tests.cli.conftest import Incumbent
 
@@ -181,7 +181,7 @@ class Hub:
 def hub(curated: Path, monkeypatch: pytest.MonkeyPatch) -> type[Hub]:
     Hub.applied, Hub.pulls = [], ()
     fetch = ObjectStore.fetch
-    monkeypatch.setattr("bot.github.client.GitHubClient", Hub)
+    monkeypatch.setattr("incumbent.github.client.GitHubClient", Hub)
     monkeypatch.setattr(
         ObjectStore, "fetch", lambda self, url, refs, token, optional: fetch(self, str(curated), refs, None, optional)
     )

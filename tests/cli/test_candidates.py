@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.main import run
-from bot.text.secrets import STAND_IN
+from incumbent.cli.main import run
+from incumbent.text.secrets import STAND_IN
 from tests.extension.builders import KNOWN, OTHERS, THINGS
 from tests.factories import REPOSITORY
 

@@ -18,12 +18,12 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from bot.config import load_config
-from bot.errors import InputError, OutsideError
-from bot.files.snapshot import WorkingTree
-from bot.pipeline import submission
-from bot.pipeline.submission import PackageReader
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
+from incumbent.errors import InputError, OutsideError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline import submission
+from incumbent.pipeline.submission import PackageReader
+from incumbent.taxonomy.config import load_config
 from tests.cli.conftest import Incumbent, Outcome
 from tests.factories import REPOSITORY
 from tests.variants import one_in
@@ -145,7 +145,7 @@ def test_without_a_repository_nothing_says_what_changed(platform: Path, incumben
 
 
 CUSTOMERS = 240
-COMMAND = [sys.executable, "-m", "bot", "validate", "--repo", "."]
+COMMAND = [sys.executable, "-m", "incumbent", "validate", "--repo", "."]
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_few_eval_sets_start_no_process(platform: Path, incumbent: Incumbent, mo
         raise AssertionError("a process was started")
 
     write(platform, "amber")
-    monkeypatch.setattr("bot.pipeline.worker_pool.worker_pool", refused)
+    monkeypatch.setattr("incumbent.pipeline.worker_pool.worker_pool", refused)
     assert incumbent("validate", "--repo", platform, "--processes", "8").code == 0
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.cli.main import COMMANDS
-from bot.curator.store import load_regression_set
-from bot.files.snapshot import WorkingTree
-from bot.schemas import SCHEMAS, WRITTEN_BY_PEOPLE, schema
+from incumbent.cli.main import COMMANDS
+from incumbent.cli.schemas import SCHEMAS, WRITTEN_BY_PEOPLE, schema
+from incumbent.curator.store import load_regression_set
+from incumbent.files.snapshot import WorkingTree
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
 
@@ -50,7 +50,7 @@ def test_help_links_the_glossary(
         def get_all(self, name: str) -> list[str] | None:
             return addresses
 
-    monkeypatch.setattr("bot.cli.main.metadata.metadata", lambda _: Metadata())
+    monkeypatch.setattr("incumbent.cli.main.metadata.metadata", lambda _: Metadata())
     assert f"The glossary explains each term: {shown}" in " ".join(incumbent("--help").out.split())
 
 
@@ -134,7 +134,7 @@ def test_a_broken_row_is_reported_and_the_rest_is_reviewed(platform: Path, incum
 
 def test_consolidate_reads_standard_input(platform: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "bot", "consolidate", "--scores", "-", "--json", "--repo", str(platform)],
+        [sys.executable, "-m", "incumbent", "consolidate", "--scores", "-", "--json", "--repo", str(platform)],
         input=json.dumps(SCORES),
         capture_output=True,
         text=True,
@@ -198,7 +198,7 @@ def test_a_bug_of_ours_is_exit_code_70_with_a_report(incumbent: Incumbent, monke
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("bot.cli.entries.open_platform", broken)
+    monkeypatch.setattr("incumbent.cli.entries.open_platform", broken)
     outcome = incumbent("status")
     assert outcome.code == 70
     report = Path(outcome.err.split("attach ")[1].strip())

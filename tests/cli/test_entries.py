@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import CARD_LINE, tree
 from tests.factories import config_with

@@ -16,14 +16,14 @@ from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 from sklearn.metrics import matthews_corrcoef
 
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.model import Finding, InferenceRequest
-from bot.config import CONFIG_FILE
-from bot.ledger.model import BRANCH, CORRECTIONS, CorrectionRecord, StoredCorrection
-from bot.ledger.store import record_text
-from bot.schemas import schema
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.text.compare import text_key
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.model import Finding, InferenceRequest
+from incumbent.cli.schemas import schema
+from incumbent.ledger.model import BRANCH, CORRECTIONS, CorrectionRecord, StoredCorrection
+from incumbent.ledger.store import record_text
+from incumbent.taxonomy.config import CONFIG_FILE
+from incumbent.taxonomy.loading import TAXONOMY_FILE
+from incumbent.text.compare import text_key
 from tests.classifier.attacks.obedient_model import instance
 from tests.classifier.attacks.prompt_parts import sent_data, sent_schema
 from tests.classifier.factories import openai_settings

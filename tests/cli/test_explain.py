@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
 from tests.cli.conftest import Incumbent
 
 ROOT = Path(__file__).parents[2]

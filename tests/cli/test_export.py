@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.curator.entry import Source
-from bot.curator.store import entry_path
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
+from incumbent.curator.entry import Source
+from incumbent.curator.store import entry_path
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY, make_entry
 

@@ -9,7 +9,7 @@ import git
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
 from tests.cli.conftest import Incumbent, Outcome
 from tests.opinions import OPINION, ROWS
 

@@ -11,14 +11,14 @@ import git
 import pytest
 import yaml
 
-from bot.classifier.backends import make_backend
-from bot.errors import IncompleteError
-from bot.git import ObjectStore
-from bot.ledger.model import CorrectionRecord
-from bot.pipeline.workspace import open_platform
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.inventory_job import Past, survey
-from bot.reconcile.planned_set import follow_renames
+from incumbent.classifier.backends import make_backend
+from incumbent.errors import IncompleteError
+from incumbent.files.git import ObjectStore
+from incumbent.ledger.model import CorrectionRecord
+from incumbent.pipeline.workspace import open_platform
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.inventory_job import Past, survey
+from incumbent.reconcile.planned_set import follow_renames
 from tests.cli.conftest import Incumbent, Outcome
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE, tree
 
@@ -212,7 +212,7 @@ def test_an_answer_that_changed_is_taken_over_without_classifying(
 ) -> None:
     bring(old_set)
     before = entries(platform)
-    monkeypatch.setattr("bot.cli.import_set.classify", None)
+    monkeypatch.setattr("incumbent.cli.import_set.classify", None)
     old_set.write_text(table(TEXTS).replace('please.","An answer', 'please.","Another answer'), encoding="utf-8")
     outcome = bring(old_set, "--json").json
     assert outcome["updated"] == [before["t5"]["id"]]
@@ -484,7 +484,7 @@ def test_a_classifier_that_stops_leaves_nothing_half_written(
 
     before = tree(platform)
     with monkeypatch.context() as patch:
-        patch.setattr("bot.cli.import_set.open_backend", lambda platform, stages, batch: Stopping())
+        patch.setattr("incumbent.cli.import_set.open_backend", lambda platform, stages, batch: Stopping())
         outcome = bring(old_set)
     assert (outcome.code, tree(platform)) == (3, before)
     assert bring(old_set).code == 0

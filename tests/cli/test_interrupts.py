@@ -25,8 +25,8 @@ from pathlib import Path
 import git
 import pytest
 
-from bot.cli.main import run
-from bot.curator.journal import sole_curator
+from incumbent.cli.main import run
+from incumbent.curator.journal import sole_curator
 from tests.cli.conftest import Incumbent, make_platform
 from tests.cli.interrupting import Calls, counted
 from tests.cli.test_set_life import CARD_LINE, tree

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.text.secrets import STAND_IN
+from incumbent.text.secrets import STAND_IN
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import CARD_LINE
 
@@ -68,7 +68,7 @@ def test_the_report_of_a_bug_repeats_no_secret(
     def fail(*_: object) -> None:
         raise RuntimeError(f"token={SECRET}")
 
-    monkeypatch.setattr("bot.cli.entries.open_platform", fail)
+    monkeypatch.setattr("incumbent.cli.entries.open_platform", fail)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     outcome = incumbent("status", "--repo", platform, "--config", f"password={SECRET}")
     assert outcome.code == 70

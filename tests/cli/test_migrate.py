@@ -13,9 +13,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from bot.files.snapshot import WorkingTree
-from bot.schemas import schema
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.cli.schemas import schema
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree
 from tests.factories import REPOSITORY

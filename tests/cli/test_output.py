@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.usage import Usage
-from bot.cli.output import (
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.usage import Usage
+from incumbent.cli.output import (
     Pace,
     lasting,
     log,
@@ -30,8 +30,8 @@ from bot.cli.output import (
     words,
     write_files,
 )
-from bot.curator.entry import StaleEntry
-from bot.errors import OutsideError, Problem
+from incumbent.curator.entry import StaleEntry
+from incumbent.errors import OutsideError, Problem
 from tests.factories import REPOSITORY, make_config, make_taxonomy
 from tests.pipeline.impact.platforms import Counting
 
@@ -148,7 +148,7 @@ def test_progress_is_shown_where_somebody_looks(
     terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    monkeypatch.setattr("bot.cli.output._REDRAWN", 0.0)
+    monkeypatch.setattr("incumbent.cli.output._REDRAWN", 0.0)
     for make in (progress_bar, progress_lines):
         show = make("texts")
         for done in (0, 1, 2):
@@ -158,7 +158,7 @@ def test_progress_is_shown_where_somebody_looks(
 
 
 SHOWS = """
-from bot.cli.output import progress_bar, progress_lines
+from incumbent.cli.output import progress_bar, progress_lines
 for make in (progress_bar, progress_lines):
     show = make("texts")
     for done in (0, 1, 2):

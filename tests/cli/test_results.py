@@ -10,8 +10,8 @@ from typing import Any
 import git
 import pytest
 
-from bot.cli.main import run
-from bot.report.results import AddedOutput, ResultsOutput
+from incumbent.cli.main import run
+from incumbent.report.results import AddedOutput, ResultsOutput
 from tests.factories import REPOSITORY
 
 AT = ("--at", "2026-11-28T05:00:00Z")
@@ -139,7 +139,7 @@ def test_what_others_published_is_gone_on_from(
 def test_a_record_that_cannot_be_read_is_reported_and_hides_no_other(
     clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from bot.git.working_copy import commit_on_branch
+    from incumbent.files.git.working_copy import commit_on_branch
 
     file = written(tmp_path, passed(ENTRIES[0]))
     assert run(["results", "add", file, "--release", "v1", *AT]) == 0

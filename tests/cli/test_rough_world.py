@@ -12,8 +12,8 @@ import git
 import pytest
 import yaml
 
-from bot.curator.journal import sole_curator
-from bot.errors import OutsideError
+from incumbent.curator.journal import sole_curator
+from incumbent.errors import OutsideError
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE, tree
 

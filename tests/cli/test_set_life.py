@@ -10,9 +10,9 @@ import git
 import pytest
 import yaml
 
-from bot.curator.entry import Entry, Source
-from bot.curator.file_changes import admit, apply, let_wait
-from bot.pipeline.workspace import open_platform
+from incumbent.curator.entry import Entry, Source
+from incumbent.curator.file_changes import admit, apply, let_wait
+from incumbent.pipeline.workspace import open_platform
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY, make_entry
 

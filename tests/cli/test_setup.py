@@ -9,7 +9,7 @@ from pathlib import Path
 import git
 import pytest
 
-from bot.cli.setup import without_own_paths
+from incumbent.cli.setup import without_own_paths
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree
 from tests.factories import REPOSITORY
@@ -89,7 +89,7 @@ def test_a_dry_run_writes_nothing(empty: Path, incumbent: Incumbent) -> None:
 def test_where_no_action_is_known_all_but_the_workflow_is_written(
     empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.cli.setup.own_action", lambda: None)
+    monkeypatch.setattr("incumbent.cli.setup.own_action", lambda: None)
     outcome = incumbent("init", "--repo", empty)
     assert outcome.code == 0
     assert set(tree(empty)) == (WRITTEN | EXEMPLARS) - {".github/workflows/incumbent.yml"}
@@ -112,7 +112,7 @@ def test_the_next_steps_lead_to_the_first_verdicts(empty: Path, incumbent: Incum
 def test_what_is_written_points_to_nothing_that_is_not_there(
     known: bool, empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.cli.setup.own_action", lambda: ACTION if known else None)
+    monkeypatch.setattr("incumbent.cli.setup.own_action", lambda: ACTION if known else None)
     assert incumbent("init", "--repo", empty).code == 0
     root = f"https://github.com/{ACTION.replace('@', '/blob/')}"
     config = (empty / "config/curation.yaml").read_text(encoding="utf-8")
@@ -186,8 +186,8 @@ def test_an_action_that_github_cannot_find_is_said(
         commit = product.index.commit("One").hexsha
         if pushed:
             product.git.update_ref("refs/remotes/origin/main", "HEAD")
-    monkeypatch.setattr("bot.cli.setup.__file__", str(tmp_path / "product/bot/cli/setup.py"))
-    monkeypatch.setattr("bot.cli.setup.metadata.distribution", _not_installed)
+    monkeypatch.setattr("incumbent.cli.setup.__file__", str(tmp_path / "product/bot/incumbent/cli/setup.py"))
+    monkeypatch.setattr("incumbent.cli.setup.metadata.distribution", _not_installed)
     out = incumbent("init", "--repo", empty).out
     assert f"uses: acme/incumbent@{commit}" in (empty / ".github/workflows/incumbent.yml").read_text()
     assert ("was never pushed" in out) is not pushed
@@ -278,7 +278,7 @@ def test_the_workflow_for_pages_can_be_added_later(empty: Path, incumbent: Incum
 def test_where_pages_cannot_be_published_it_is_said(
     empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
 ) -> None:
-    monkeypatch.setattr("bot.cli.setup.own_action", lambda: None)
+    monkeypatch.setattr("incumbent.cli.setup.own_action", lambda: None)
     outcome = incumbent("init", "--repo", empty, "--pages", *options)
     assert outcome.code == 2
     assert said in outcome.err

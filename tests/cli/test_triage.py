@@ -22,9 +22,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from bot.files.snapshot import WorkingTree
-from bot.schemas import schema
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.cli.schemas import schema
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
 from tests.triage.quick_platform import quick_platform
@@ -211,7 +211,7 @@ def words(out: str, *more: str, processes: int = 1) -> list[str]:
 
 
 def command(out: str, *more: str, processes: int = 2) -> list[str]:
-    return [sys.executable, "-m", "bot", *words(out, *more, processes=processes)]
+    return [sys.executable, "-m", "incumbent", *words(out, *more, processes=processes)]
 
 
 def environment() -> dict[str, str]:
@@ -479,7 +479,7 @@ def test_what_a_kill_at_the_end_left_is_restored_or_removed(incumbent: Incumbent
 
 @pytest.mark.usefixtures("root")
 def test_an_output_that_comes_into_being_meanwhile_stays(incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bot.triage import run, shortlist
+    from incumbent.triage import run, shortlist
 
     def choose(*arguments: Any) -> Any:
         Path("out").mkdir()
@@ -515,7 +515,7 @@ def test_two_agents_of_one_name_are_refused(incumbent: Incumbent) -> None:
 def test_a_query_that_a_language_model_cannot_classify_blocks_no_other(
     incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot.triage import run
+    from incumbent.triage import run
 
     monkeypatch.setattr(run, "missing", lambda *arguments: {"t1": "no valid sample"})
     write_lines(Path("t.jsonl"), traffic(3))

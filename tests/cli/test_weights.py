@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.embedded import weights
-from bot.classifier.embedded.weights import FILE, SHIPPED_DIGEST, WAYS_OUT
+from incumbent.classifier.embedded import weights
+from incumbent.classifier.embedded.weights import FILE, SHIPPED_DIGEST, WAYS_OUT
 from tests.cli.conftest import Incumbent
 from tests.cli.test_migrate import commit, text_of, write
 from tests.cli.test_set_life import tree

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from pydantic import TypeAdapter
 
-from bot.config import Curation
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Verdict
-from bot.curator.prune import prune
-from bot.curator.roles import EvictionKind, Grounds, derive_roles
-from bot.rater.model import Doubt, RatedEntry, ReleaseResults, ScoredQuery
-from bot.rater.similarity import similarity
-from bot.report.output import VerdictOutput
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.consolidator.verdict import Verdict
+from incumbent.curator.prune import prune
+from incumbent.curator.roles import EvictionKind, Grounds, derive_roles
+from incumbent.rater.model import Doubt, RatedEntry, ReleaseResults, ScoredQuery
+from incumbent.rater.similarity import similarity
+from incumbent.report.output import VerdictOutput
+from incumbent.taxonomy.config import Curation
 from tests.factories import make_config
 from tests.oracle import reference
 from tests.oracle.strategies import Case, cases, random_case

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.config import Curation
-from bot.consolidator.close_calls import close_calls
-from bot.rater.contextualizer import LiveSet
-from bot.rater.model import Doubt, RatedEntry, ScoredQuery
+from incumbent.consolidator.close_calls import close_calls
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import Doubt, RatedEntry, ScoredQuery
+from incumbent.taxonomy.config import Curation
 from tests.factories import make_config, query, resident
 
 CONFIG = make_config(competence_bar=0.5, redundancy_floor=2, fill_floor=True, novelty=2)

@@ -9,11 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, outcome_in_cycle, with_knob
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.explanation import explain
-from bot.consolidator.verdict import Reason, Route, Ruling, VerdictOutcome
-from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
+from incumbent.consolidator.counterfactuals import (
+    Absence,
+    Change,
+    KnobChange,
+    ScoreChange,
+    Turn,
+    outcome_in_cycle,
+    with_knob,
+)
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.consolidator.explanation import explain
+from incumbent.consolidator.verdict import Reason, Route, Ruling, VerdictOutcome
+from incumbent.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Verdict
-from bot.rater.model import RatedEntry, ScoredQuery
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.consolidator.verdict import Verdict
+from incumbent.rater.model import RatedEntry, ScoredQuery
 from tests.factories import PAPER, make_config, query, resident
 
 

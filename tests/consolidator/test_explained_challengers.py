@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import Curation
-from bot.consolidator.counterfactuals import STEP, Turn
-from bot.consolidator.explanation import explain
-from bot.consolidator.verdict import Decision, Reason, Route, Ruling, VerdictOutcome
-from bot.rater.model import RatedEntry, ScoredQuery
+from incumbent.consolidator.counterfactuals import STEP, Turn
+from incumbent.consolidator.explanation import explain
+from incumbent.consolidator.verdict import Decision, Reason, Route, Ruling, VerdictOutcome
+from incumbent.rater.model import RatedEntry, ScoredQuery
+from incumbent.taxonomy.config import Curation
 from tests.consolidator.test_explanation import COUNTS, explained, ruled, turned
 from tests.factories import make_config, query, resident
 

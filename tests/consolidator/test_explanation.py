@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.config import Curation
-from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn, around
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.explanation import CapabilityStanding, Explanation, explain
-from bot.consolidator.verdict import Decision, Ruling, VerdictOutcome
-from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
-from bot.text.compare import rounded
+from incumbent.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn, around
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.consolidator.explanation import CapabilityStanding, Explanation, explain
+from incumbent.consolidator.verdict import Decision, Ruling, VerdictOutcome
+from incumbent.rater.model import RatedEntry, RelationalFacts, ScoredQuery
+from incumbent.taxonomy.config import Curation
+from incumbent.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot.consolidator.cycle import run_cycle
-from bot.rater.model import RatedEntry, ScoredQuery
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.rater.model import RatedEntry, ScoredQuery
 from tests.factories import make_config, query, resident
 
 CONFIG = make_config(novelty=3)

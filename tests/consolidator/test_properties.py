@@ -11,13 +11,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.consolidator.cycle import Trust, descending, judge_arriving, run_cycle
-from bot.consolidator.verdict import Decision, Reason, Route, Ruling, Verdict
-from bot.consolidator.verdict_engine import REDUNDANT, doubt_text
-from bot.curator.admission import plan_admissions
-from bot.rater.contextualizer import Key, LiveSet, without_merit
-from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
-from bot.text.compare import rounded
+from incumbent.consolidator.admissions import plan_admissions
+from incumbent.consolidator.cycle import Trust, descending, judge_arriving, run_cycle
+from incumbent.consolidator.verdict import Decision, Reason, Route, Ruling, Verdict
+from incumbent.consolidator.verdict_engine import REDUNDANT, doubt_text
+from incumbent.rater.contextualizer import Key, LiveSet, without_merit
+from incumbent.rater.model import RatedEntry, RelationalFacts, ScoredQuery
+from incumbent.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config
 from tests.oracle.strategies import Case, cases, random_case

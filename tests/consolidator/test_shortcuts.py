@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.counterfactuals import Turn
-from bot.consolidator.explanation import explain
-from bot.rater.contextualizer import LiveSet, Similarity, without_merit
-from bot.rater.profile import Capabilities
+from incumbent.consolidator.counterfactuals import Turn
+from incumbent.consolidator.explanation import explain
+from incumbent.rater.contextualizer import LiveSet, without_merit
+from incumbent.rater.model import Similarity
+from incumbent.rater.profile import Capabilities
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases

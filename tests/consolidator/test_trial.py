@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from bot.config import Curation
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import CloseCall, Verdict
-from bot.curator.prune import prune
-from bot.curator.roles import derive_roles
-from bot.rater.model import Doubt, RatedEntry
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.consolidator.verdict import CloseCall, Verdict
+from incumbent.curator.prune import prune
+from incumbent.curator.roles import derive_roles
+from incumbent.rater.model import Doubt, RatedEntry
+from incumbent.taxonomy.config import Curation
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import SHIPPED, make_config, query, resident
 from tests.oracle.strategies import Case, cases

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.verdict import Decision, Reason, Route, Ruling
-from bot.consolidator.verdict_engine import TrustGate, decide, doubt_text
+from incumbent.consolidator.verdict import Decision, Reason, Route, Ruling
+from incumbent.consolidator.verdict_engine import TrustGate, decide, doubt_text
 from tests.factories import PAPER, make_config, make_facts, query
 
 SURE = {"scores": {"a": 1.0}}

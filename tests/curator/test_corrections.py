@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.classifier.corrections import Correction
-from bot.curator.corrections import (
+from incumbent.classifier.corrections import Correction
+from incumbent.curator.corrections import (
     FOLDER,
     CorrectedText,
     by_hand,
@@ -20,13 +20,13 @@ from bot.curator.corrections import (
     load_corrections,
     written,
 )
-from bot.curator.entry import CorrectedCost, total
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import suggest
-from bot.errors import InputError
-from bot.files.snapshot import Overlay, WorkingTree
-from bot.intake.query import MOST_COST, SETUP_FILE, Setup
-from bot.text.compare import text_key
+from incumbent.curator.entry import CorrectedCost, total
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import suggest
+from incumbent.errors import InputError
+from incumbent.files.snapshot import Overlay, WorkingTree
+from incumbent.intake.query import MOST_COST, SETUP_FILE, Setup
+from incumbent.text.compare import text_key
 from tests.factories import make_config, make_entry, make_taxonomy
 
 TAXONOMY = make_taxonomy("a", "b")

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.classifier.model import Identity
-from bot.curator.entry import (
+from incumbent.classifier.model import Identity
+from incumbent.curator.entry import (
     Entry,
     EntryClassification,
     Source,
@@ -26,9 +26,9 @@ from bot.curator.entry import (
     migrated_values,
     resident_of,
 )
-from bot.rater.model import RatedEntry
-from bot.taxonomy.migration import NOTHING, Migration, migration_between
-from bot.taxonomy.model import Capability, Group, Taxonomy
+from incumbent.rater.model import RatedEntry
+from incumbent.taxonomy.migration import NOTHING, Migration, migration_between
+from incumbent.taxonomy.model import Capability, Group, Taxonomy
 from tests.factories import make_entry, make_taxonomy
 from tests.taxonomy.lives import inverse
 

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.config import Curation
-from bot.curator.exchanges import Exchanges, Freed
-from bot.curator.roles import EvictionKind, derive_roles
-from bot.rater.contextualizer import LiveSet
-from bot.rater.model import RatedEntry
+from incumbent.curator.exchanges import Exchanges, Freed
+from incumbent.curator.roles import EvictionKind, derive_roles
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import RatedEntry
+from incumbent.taxonomy.config import Curation
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.curator.test_properties import titles_of
 from tests.curator.test_prune import newcomers_of, of, removals

@@ -19,16 +19,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from bot.config import REVIEWED_FILES
-from bot.curator import file_changes as changes
-from bot.curator import journal
-from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.file_changes import FileChange, apply, as_yaml, edit, render
-from bot.curator.journal import refuse_half_written, settle, was_changed
-from bot.errors import InputError, OutsideError
-from bot.files.documents import parse_yaml
-from bot.files.validation import validate
-from bot.files.yaml_writer import amend
+from incumbent.curator import file_changes as changes
+from incumbent.curator import journal
+from incumbent.curator.entry import Entry, Evicted, Tombstone
+from incumbent.curator.file_changes import FileChange, apply, as_yaml, edit, render
+from incumbent.curator.journal import refuse_half_written, settle, was_changed
+from incumbent.errors import InputError, OutsideError
+from incumbent.files.documents import parse_yaml
+from incumbent.files.validation import validate
+from incumbent.files.yaml_writer import amend
+from incumbent.taxonomy.config import REVIEWED_FILES
 from tests.factories import make_entry
 
 pytestmark = pytest.mark.untraced

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.groups import OpenGroup, SuggestionGroup, group, shared_by
-from bot.curator.prune import Suggestion
-from bot.curator.roles import EvictionKind, Grounds
+from incumbent.curator.groups import OpenGroup, SuggestionGroup, group, shared_by
+from incumbent.curator.prune import Suggestion
+from incumbent.curator.roles import EvictionKind, Grounds
 from tests.factories import resident
 
 pytestmark = pytest.mark.untraced

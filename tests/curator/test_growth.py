@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted, Tombstone
-from bot.curator.growth import POINTS, Growth, growth
-from bot.curator.roles import derive_roles
-from bot.curator.store import RegressionSet, entry_path
-from bot.git.file_history import Change, FileCommit, FileHistory
-from bot.intake.query import Setup
-from bot.rater.pair_coverage import pair_coverage
-from bot.text.compare import text_key
+from incumbent.curator.entry import Admitted, CorrectedCost, Entry, Evicted, Tombstone
+from incumbent.curator.growth import POINTS, Growth, growth
+from incumbent.curator.roles import derive_roles
+from incumbent.curator.store import RegressionSet, entry_path
+from incumbent.files.git.file_history import Change, FileCommit, FileHistory
+from incumbent.intake.query import Setup
+from incumbent.rater.pair_coverage import pair_coverage
+from incumbent.text.compare import text_key
 from tests.factories import make_config, make_entry, make_taxonomy
 
 START = datetime(2026, 1, 1, 23, 59, 59, tzinfo=UTC)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.losses import Coverage, Loss, departure, least_loss, losses, lost_since
-from bot.curator.prune import prune
-from bot.curator.roles import EvictionKind
-from bot.curator.store import RegressionSet
-from bot.rater.model import RatedEntry
+from incumbent.curator.entry import Entry, Evicted, Tombstone
+from incumbent.curator.losses import Coverage, Loss, departure, least_loss, losses, lost_since
+from incumbent.curator.prune import prune
+from incumbent.curator.roles import EvictionKind
+from incumbent.curator.store import RegressionSet
+from incumbent.rater.model import RatedEntry
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 
 TAXONOMY = make_taxonomy("a", "b", "c")

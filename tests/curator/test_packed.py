@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator import store
-from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
-from bot.curator.file_changes import render
-from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
-from bot.errors import InputError
-from bot.files.snapshot import WorkingTree
-from bot.files.user_cache import RememberedFiles
+from incumbent.curator import store
+from incumbent.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
+from incumbent.curator.file_changes import render
+from incumbent.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
+from incumbent.errors import InputError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.files.user_cache import RememberedFiles
 
 
 def entry(id: str = "one", turns: tuple[str, ...] = ("Show my orders",), expected: object = None) -> Entry:

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.config import Curation
-from bot.curator.prune import prune
-from bot.curator.roles import derive_roles
-from bot.rater.contextualizer import LiveSet
-from bot.rater.model import RatedEntry
+from incumbent.curator.prune import prune
+from incumbent.curator.roles import derive_roles
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import RatedEntry
+from incumbent.taxonomy.config import Curation
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.oracle.strategies import Case, cases
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.config import Curation
-from bot.curator.exchanges import Freed
-from bot.curator.losses import losses
-from bot.curator.prune import SafeRemovals, dispensable, prune
-from bot.curator.roles import EvictionKind
-from bot.rater.model import RatedEntry, ReleaseResults
+from incumbent.curator.exchanges import Freed
+from incumbent.curator.losses import losses
+from incumbent.curator.prune import SafeRemovals, dispensable, prune
+from incumbent.curator.roles import EvictionKind
+from incumbent.rater.model import RatedEntry, ReleaseResults
+from incumbent.taxonomy.config import Curation
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, resident
 from tests.oracle import reference

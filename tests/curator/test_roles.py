@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.curator.prune import prune
-from bot.curator.roles import derive_roles
+from incumbent.curator.prune import prune
+from incumbent.curator.roles import derive_roles
 from tests.curator.test_prune import BEST, suggested
 from tests.factories import make_config, resident
 

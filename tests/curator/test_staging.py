@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Identity
-from bot.consolidator.cycle import run_cycle
-from bot.curator.admission import AdmissionPlan, Answer, plan_admissions
-from bot.curator.entry import Admitted, Entry, Evicted, Source, Tombstone
-from bot.curator.staging import (
+from incumbent.classifier.model import Identity
+from incumbent.consolidator.admissions import AdmissionPlan, Answer, plan_admissions
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.curator.entry import Admitted, Entry, Evicted, Source, Tombstone
+from incumbent.curator.staging import (
     AdmissionCandidate,
     AuditStamp,
     SetState,
@@ -25,7 +25,7 @@ from bot.curator.staging import (
     stage_waiting,
     stored,
 )
-from bot.intake.query import Query, Setup
+from incumbent.intake.query import Query, Setup
 from tests.factories import make_config, make_entry, make_taxonomy, query, resident
 
 TAXONOMY = make_taxonomy("a", "b", "c")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.curator import file_changes as changes
-from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
-from bot.curator.file_changes import FileChange, apply, render
-from bot.curator.store import (
+from incumbent.curator import file_changes as changes
+from incumbent.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
+from incumbent.curator.file_changes import FileChange, apply, render
+from incumbent.curator.store import (
     RegressionSet,
     entry_in,
     entry_path,
@@ -18,9 +18,9 @@ from bot.curator.store import (
     tombstone_path,
     waiting_path,
 )
-from bot.errors import InputError
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.errors import InputError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY, make_entry, make_taxonomy
 
 pytestmark = pytest.mark.untraced

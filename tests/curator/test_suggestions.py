@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator import file_changes as changes
-from bot.curator.roles import EvictionKind, Grounds, derive_roles
-from bot.curator.staging import AuditStamp
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import (
+from incumbent.curator import file_changes as changes
+from incumbent.curator.roles import EvictionKind, Grounds, derive_roles
+from incumbent.curator.staging import AuditStamp
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import (
     Swap,
     SwapSuggestion,
     also_safe,
@@ -21,7 +21,7 @@ from bot.curator.suggestions import (
     evicted_on,
     suggest,
 )
-from bot.intake.query import Setup
+from incumbent.intake.query import Setup
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 from tests.oracle.strategies import Case, cases

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.embedded import weights
-from bot.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, auto_note
-from bot.doctor.diagnosis import diagnose
-from bot.doctor.examination import read_files, shipped_workflow
-from bot.doctor.findings import DoctorOutput, UnreadSetting, unreachable
-from bot.doctor.settings import (
+from incumbent.classifier.embedded import weights
+from incumbent.doctor.diagnosis import diagnose
+from incumbent.doctor.examination import read_files, shipped_workflow
+from incumbent.doctor.findings import DoctorOutput, UnreadSetting, unreachable
+from incumbent.doctor.settings import (
     ActionsPolicy,
     BranchRule,
     BranchSettings,
@@ -27,11 +26,12 @@ from bot.doctor.settings import (
     owners,
     permitted,
 )
-from bot.doctor.workflow import Workflow, lets_through, read_workflow
-from bot.errors import Problem
-from bot.files.documents import parse_yaml
-from bot.files.snapshot import WorkingTree
-from bot.setup_files import WORKFLOW, setup_file
+from incumbent.doctor.workflow import Workflow, lets_through, read_workflow
+from incumbent.errors import Problem
+from incumbent.files.documents import parse_yaml
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline.setup_files import WORKFLOW, setup_file
+from incumbent.taxonomy.config import CONFIG_FILE, REVIEWED_FILES, Curation, OpenAISettings, auto_note
 from tests.factories import REPOSITORY, make_config
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"

@@ -14,22 +14,22 @@ from unittest.mock import patch
 
 import yaml
 
-from bot.cli.main import run
-from bot.config import REVIEWED_FILES
-from bot.curator.entry import Entry, entry_id
-from bot.curator.file_changes import render
-from bot.files.documents import parse_yaml
-from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.files.validation import validate
-from bot.intake.query import SETUP_FILE
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.cli.main import run
+from incumbent.curator.entry import Entry, entry_id
+from incumbent.curator.file_changes import render
+from incumbent.files.documents import parse_yaml
+from incumbent.files.snapshot import EmptySnapshot, Overlay
+from incumbent.files.validation import validate
+from incumbent.intake.query import SETUP_FILE
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.e2e.harness.gateway import Call
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.workflow import Workflow
 from tests.e2e.harness.world import World
 from tests.factories import REPOSITORY, config_with
 
-WORKFLOW = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
+WORKFLOW = REPOSITORY / "bot" / "incumbent" / "pipeline" / "setup_files" / "incumbent.yml"
 EXAMPLE = REPOSITORY / "tests" / "service_desk"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"

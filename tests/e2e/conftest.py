@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.model import Backend
-from bot.github.fitted_models import ModelUse
-from bot.github.model_opener import ModelOpener
-from bot.ledger.model import ModelRecord
-from bot.pipeline.review import Platform
+from incumbent.classifier.model import Backend
+from incumbent.github.fitted_models import ModelUse
+from incumbent.github.model_opener import ModelOpener
+from incumbent.ledger.model import ModelRecord
+from incumbent.pipeline.review import Platform
 from tests.e2e.bot import customer_files, platform_files
 from tests.e2e.harness.act import Runner, action_copy
 from tests.e2e.harness.client import Client
@@ -69,7 +69,7 @@ def world(make_world: Callable[..., World]) -> World:
 @pytest.fixture
 def model(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> World:
     """A world with the branches that each telling starts with; lost races are planned again at once."""
-    monkeypatch.setattr("bot.cli.ci._wait", lambda attempt: None)
+    monkeypatch.setattr("incumbent.cli.ci._wait", lambda attempt: None)
     world = make_world()
     world.push("main", platform_files())
     world.push(BRANCH, customer_files())

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
-from bot.github.models import CHECK, IssueComment
-from bot.github.publish_plan import displayed_in, find_sticky
-from bot.ledger.events import EVENTS
-from bot.ledger.model import BRANCH, COUNTED_FILES, RECONCILED, RUNS, PullRequestRecord, record_path
+from incumbent.github.models import CHECK, IssueComment
+from incumbent.github.publish_plan import displayed_in, find_sticky
+from incumbent.ledger.events import EVENTS
+from incumbent.ledger.model import BRANCH, COUNTED_FILES, RECONCILED, RUNS, PullRequestRecord, record_path
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.world import World
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.main import run
-from bot.report.review_comment import SITE
-from bot.setup_files import PAGES, setup_file
+from incumbent.cli.main import run
+from incumbent.pipeline.setup_files import PAGES, setup_file
+from incumbent.report.review_comment import SITE
 from tests.e2e.bot import customer_files
 from tests.e2e.harness.act import OURS, JobRun, Runner, WorkflowRun, action_copy
 from tests.e2e.harness.events import NO_COMMIT

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
 from tests.e2e.harness.faults import Named
 from tests.e2e.harness.people import CURATOR, token_of

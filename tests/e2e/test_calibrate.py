@@ -10,8 +10,8 @@ from unittest.mock import patch
 import pytest
 import yaml
 
-from bot.cli.main import run
-from bot.ledger.model import BRANCH
+from incumbent.cli.main import run
+from incumbent.ledger.model import BRANCH
 from tests.cli.test_calibrate import CAPABILITY, answers
 from tests.e2e.bot import platform_files
 from tests.e2e.harness.people import CURATOR, token_of

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.config import REVIEWED_FILES
-from bot.files.documents import parse_yaml
+from incumbent.files.documents import parse_yaml
+from incumbent.taxonomy.config import REVIEWED_FILES
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World

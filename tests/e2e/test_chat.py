@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.config import CONFIG_FILE
-from bot.mcp_server.workspace import Workspace
+from incumbent.mcp.workspace import Workspace
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.e2e.bot import BRANCH_LINE, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, STRANGER, token_of
 from tests.e2e.harness.world import World

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.github.events import DEFAULT_BRANCH_EVENTS
+from incumbent.github.events import DEFAULT_BRANCH_EVENTS
 from tests.e2e.bot import WORKFLOW
 from tests.e2e.harness.act import Runner
 from tests.e2e.harness.people import CURATOR

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.corrections import Correction
-from bot.curator.corrections import CorrectedText, written
+from incumbent.classifier.corrections import Correction
+from incumbent.curator.corrections import CorrectedText, written
 from tests.e2e.bot import ADMITTED, EXCLUDED, WAITING, Bot, BotRun, customer_files, notes_what_it_read, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER
 from tests.e2e.harness.world import World

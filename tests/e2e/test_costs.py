@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from bot.git.process import GitProcess
-from bot.github.client import GitHubClient
-from bot.ledger.model import BRANCH
+from incumbent.files.git.process import GitProcess
+from incumbent.github.client import GitHubClient
+from incumbent.ledger.model import BRANCH
 from tests.e2e.bot import WAITING, Bot, Job, customer_files, platform_files
 from tests.e2e.harness import gateway
 from tests.e2e.harness.bare import BareRepository
@@ -33,7 +33,7 @@ class Absent:
             raise ModuleNotFoundError(f"{name} is not in requirements/publish.txt")
 
 sys.meta_path.insert(0, Absent())
-from bot.cli.main import run
+from incumbent.cli.main import run
 sys.exit(run(sys.argv[2:]))
 """
 
@@ -48,7 +48,7 @@ def publish(job: Job) -> subprocess.CompletedProcess[str]:
     """The job that writes, where what classifies cannot be imported."""
     arguments = ["ci", job.step, "--analysis", str(job.document), "--login", job.login]
     command = [sys.executable, "-c", WITHOUT, " ".join(LEFT_OUT), *arguments]
-    environment = {**os.environ, **job.environment, "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, **job.environment, "PYTHONPATH": str(REPOSITORY / "bot")}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -155,6 +155,6 @@ def test_each_job_has_one_client(world: World, bot: Bot, monkeypatch: pytest.Mon
             made.append("client")
             super().__init__(*values)
 
-    monkeypatch.setattr("bot.github.client.GitHubClient", Counting)
+    monkeypatch.setattr("incumbent.github.client.GitHubClient", Counting)
     assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
     assert len(made) == 2, "the waits of a run count together"

@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
-from bot.cli.main import COMMANDS, run
-from bot.setup_files import PAGES, setup_file
+from incumbent.cli.main import COMMANDS, run
+from incumbent.pipeline.setup_files import PAGES, setup_file
 from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, JOB, OUR_APP, OUTSIDER, OWNER, STRANGER, token_of
 from tests.e2e.harness.world import World

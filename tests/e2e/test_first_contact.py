@@ -21,7 +21,7 @@ def bot(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bot:
     def wait(attempt: int) -> None:
         raise AssertionError("what is in the way does not go by waiting")
 
-    monkeypatch.setattr("bot.cli.ci._wait", wait)
+    monkeypatch.setattr("incumbent.cli.ci._wait", wait)
     world.push("main", platform_files())
     return Bot(world, tmp_path / "runs")
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.classifier.embedded import fitting
-from bot.classifier.embedded.cache import ModelCache
-from bot.github.check import PLATFORM_ACTS, PullRequestLabel
-from bot.report.impact import PREVIEW
+from incumbent.classifier.embedded import fitting
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.github.check import PLATFORM_ACTS, PullRequestLabel
+from incumbent.report.impact import PREVIEW
 from tests.e2e.bot import Bot, Job, Started, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.cli.main import run as run_command
+from incumbent.cli.main import run as run_command
 from tests.e2e.bot import BRANCH_LINE, EVALS, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World

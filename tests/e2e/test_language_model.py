@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.classifier.language_model.prompt import STEPS_KEY
-from bot.ledger.model import ABILITIES, AbilityRecord
+from incumbent.classifier.language_model.prompt import STEPS_KEY
+from incumbent.ledger.model import ABILITIES, AbilityRecord
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import Model, ModelServer, Reply, failure, is_probe
 from tests.e2e.bot import PICTURE, Bot, BotRun, customer_files, in_words, platform_files

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.ledger.event_files import parsed
-from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import BRANCH as LEDGER
-from bot.ledger.model import SUGGESTIONS
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import SET_EVENTS
+from incumbent.ledger.model import BRANCH as LEDGER
+from incumbent.ledger.model import SUGGESTIONS
 from tests.e2e.bot import BRANCH_LINE, WAITING, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, JOB

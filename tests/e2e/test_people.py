@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.e2e.bot import ADMITTED, WAITING, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, OWNER
 from tests.e2e.harness.world import World

@@ -18,11 +18,11 @@ from urllib.parse import parse_qs, quote
 
 import pytest
 
-from bot.github import preflight
-from bot.github.events import Event, Flow
-from bot.github.models import CHECK
-from bot.github.publication import CiOutput
-from bot.ledger.model import BRANCH
+from incumbent.github import preflight
+from incumbent.github.events import Event, Flow
+from incumbent.github.models import CHECK
+from incumbent.github.publication import CiOutput
+from incumbent.ledger.model import BRANCH
 from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, OUTSIDER
 from tests.e2e.harness.workflow import Workflow
@@ -54,7 +54,7 @@ def look(world: World, tmp_path: Path) -> Look:
         if document:
             facts.write_text("{}")
         environment = {
-            "PYTHONPATH": str(REPOSITORY),
+            "PYTHONPATH": str(REPOSITORY / "bot"),
             "GITHUB_API_URL": world.url,
             "GITHUB_SERVER_URL": world.url,
             "GITHUB_REPOSITORY": world.full_name,
@@ -67,7 +67,7 @@ def look(world: World, tmp_path: Path) -> Look:
             "INCUMBENT_STEP": step,
             "INCUMBENT_ANALYSIS": str(facts),
         }
-        command = [sys.executable, "-S", "-P", "-m", "bot.github.preflight"]
+        command = [sys.executable, "-S", "-P", "-m", "incumbent.github.preflight"]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
         if done.returncode:
             assert "all of it runs" in done.stderr, done.stderr

@@ -10,9 +10,9 @@ from typing import Any
 import git
 import pytest
 
-from bot.cli.main import run
-from bot.ledger.events import SET_EVENTS
-from bot.results.quarantine import FLAPS
+from incumbent.cli.main import run
+from incumbent.ledger.events import SET_EVENTS
+from incumbent.ledger.releases.quarantine import FLAPS
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import merged, read

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.config import REVIEWED_FILES
-from bot.files.documents import parse_yaml
+from incumbent.files.documents import parse_yaml
+from incumbent.taxonomy.config import REVIEWED_FILES
 from tests.e2e.bot import (
     ADMITTED,
     BRANCH_LINE,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.e2e.bot import Bot, customer_files, notes_what_it_read, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, STRANGER
 from tests.e2e.harness.world import World

@@ -11,11 +11,11 @@ from unittest.mock import patch
 import git
 import pytest
 
-from bot.cli.main import run
-from bot.github.client import GitHubClient
-from bot.github.models import MadeCommit, WriteLedger
-from bot.ledger.store import record_text
-from bot.results.record import ReleaseRecord, release_path
+from incumbent.cli.main import run
+from incumbent.github.client import GitHubClient
+from incumbent.github.models import MadeCommit, WriteLedger
+from incumbent.ledger.releases.record import ReleaseRecord, release_path
+from incumbent.ledger.store import record_text
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.world import World
@@ -154,7 +154,7 @@ def test_what_another_job_wrote_meanwhile_is_kept(world: World, bot: Bot, tmp_pa
             world.push("incumbent/ledger", {"results/other.txt": "of another job"})
         return write(self, operation, tree)
 
-    with patch.object(GitHubClient, "write_ledger", beaten), patch("bot.cli.ci._wait"):
+    with patch.object(GitHubClient, "write_ledger", beaten), patch("incumbent.cli.ci._wait"):
         assert counts(world, bot, tmp_path, "--results", str(file)) == 0
     with git.Repo(world.hosted.bare.folder) as repository:
         found = pushed(repository)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.curator.entry import entry_id
-from bot.errors import OutsideError
-from bot.git import ObjectStore, blob_id
-from bot.github.client import GitHubClient, LostRaceError
-from bot.github.models import Operation, WriteLedger
-from bot.github.notices import LOST
+from incumbent.curator.entry import entry_id
+from incumbent.errors import OutsideError
+from incumbent.files.git import ObjectStore, blob_id
+from incumbent.github.client import GitHubClient, LostRaceError
+from incumbent.github.models import Operation, WriteLedger
+from incumbent.github.notices import LOST
 from tests.e2e.bot import ADMITTED, BRANCH_LINE, WAITING, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER
@@ -489,7 +489,7 @@ def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot, monkeypa
         apply(self, number, operation, tree)
 
     monkeypatch.setattr(GitHubClient, "apply", be_slower)
-    monkeypatch.setattr("bot.cli.ci._wait", waits.append)
+    monkeypatch.setattr("incumbent.cli.ci._wait", waits.append)
     run = bot.on("pull_request_target", number=second.number)
     assert run.codes == (0, 0)
     assert waits == [1, 2]
@@ -551,7 +551,7 @@ def test_lost_races_leave_a_check_that_is_there(world: World, bot: Bot, monkeypa
         raise LostRaceError("somebody was faster")
 
     monkeypatch.setattr(GitHubClient, "apply", lose)
-    monkeypatch.setattr("bot.cli.ci._wait", lambda attempt: None)
+    monkeypatch.setattr("incumbent.cli.ci._wait", lambda attempt: None)
     comment = world.comment(CURATOR, pull.number, "/incumbent accept all")
     assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 4)
     assert conclusion(world, pull.head) == "success"

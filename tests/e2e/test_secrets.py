@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.text.secrets import STAND_IN
+from incumbent.text.secrets import STAND_IN
 from tests.e2e.bot import ADMITTED, BRANCH_LINE, EVALS, Bot, BotRun, customer_files, ids_of, platform_files
 from tests.e2e.harness.gateway import Call
 from tests.e2e.harness.people import CURATOR

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.report.pull_request_bodies import was_closed_by_us
+from incumbent.report.pull_request_bodies import was_closed_by_us
 from tests.e2e.bot import EVALS, Bot, customer_files, platform_files
 from tests.e2e.harness.merging import MergeMethod
 from tests.e2e.harness.messages import error, json_response

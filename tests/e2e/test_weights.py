@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.embedded import weights
-from bot.classifier.embedded.weights import FILE, WAYS_OUT
+from incumbent.classifier.embedded import weights
+from incumbent.classifier.embedded.weights import FILE, WAYS_OUT
 from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.world import World
 from tests.e2e.test_review import conclusion, sticky

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bot.classifier.model import Identity
-from bot.evaluation.labels import LabelledQuery, LabelVocabulary
-from bot.evaluation.measures import LabelArrays, Prediction, Predictions
-from bot.taxonomy.model import Capability, Group, Taxonomy
+from incumbent.classifier.evaluation.labels import LabelledQuery, LabelVocabulary
+from incumbent.classifier.evaluation.measures import LabelArrays, Prediction, Predictions
+from incumbent.classifier.model import Identity
+from incumbent.taxonomy.model import Capability, Group, Taxonomy
 
 TRUE, FALSE, UNKNOWN = "T", "F", "?"
 

@@ -9,14 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import REVIEWED_FILES, Limits
-from bot.errors import InputError
-from bot.evaluation.labels import LabelledQuery, LabelVocabulary, corrected, join, read_labelled_queries
-from bot.ledger.migrated import corrections_in
-from bot.ledger.model import CorrectionRecord, StoredCorrection
-from bot.taxonomy.migration import Lineage
-from bot.taxonomy.model import Exemplars
-from bot.text.compare import text_key
+from incumbent.classifier.evaluation.labels import (
+    LabelledQuery,
+    LabelVocabulary,
+    corrected,
+    join,
+    read_labelled_queries,
+)
+from incumbent.errors import InputError
+from incumbent.ledger.migrated import corrections_in
+from incumbent.ledger.model import CORRECTIONS, CorrectionRecord, StoredCorrection
+from incumbent.taxonomy.config import REVIEWED_FILES, Limits
+from incumbent.taxonomy.migration import Lineage
+from incumbent.taxonomy.model import Exemplars
+from incumbent.text.compare import text_key
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 from tests.evaluation.factories import labelled, vocabulary
 from tests.factories import SHIPPED
@@ -341,7 +347,9 @@ def test_a_correction_labels_what_it_speaks_of_and_nothing_else() -> None:
         }
     )
     texts = {here: ("one  QUERY",), doubtful: ("doubtful",)}
-    found = corrected(corrections_in(record, Lineage(())), texts, vocabulary("a", "b", "c", "d", spec=["s"]))
+    found = corrected(
+        corrections_in(record, Lineage(())), texts, vocabulary("a", "b", "c", "d", spec=["s"]), CORRECTIONS
+    )
     (query,) = found.queries
     assert (query.turns, dict(query.values), query.line) == (("one  QUERY",), {"a": True, "b": False}, None)
     assert query.key == here
@@ -349,5 +357,5 @@ def test_a_correction_labels_what_it_speaks_of_and_nothing_else() -> None:
 
 
 def test_nothing_was_corrected() -> None:
-    found = corrected({}, {}, vocabulary("a"))
+    found = corrected({}, {}, vocabulary("a"), CORRECTIONS)
     assert (found.queries, found.lost, found.unlabelled) == ((), (), ())

@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn import metrics as oracle
 
-from bot.classifier.model import Classification, Judgement
-from bot.config import REVIEWED_FILES
-from bot.errors import UsageError
-from bot.evaluation import measures
-from bot.evaluation.measures import (
+from incumbent.classifier.evaluation import measures
+from incumbent.classifier.evaluation.measures import (
     Difference,
     LabelArrays,
     PercentileInterval,
@@ -36,8 +33,11 @@ from bot.evaluation.measures import (
     unpredicted,
     weights,
 )
-from bot.files.documents import parse_json
-from bot.files.validation import validate
+from incumbent.classifier.model import Classification, Judgement
+from incumbent.errors import UsageError
+from incumbent.files.documents import parse_json
+from incumbent.files.validation import validate
+from incumbent.taxonomy.config import REVIEWED_FILES
 from tests.evaluation.factories import cells, labelled, predictions
 
 SAMPLING = Sampling(200, 1)

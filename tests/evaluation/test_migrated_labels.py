@@ -12,11 +12,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import REVIEWED_FILES
-from bot.evaluation.labels import read_file, resolve
-from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
-from bot.files.yaml_writer import edited
-from bot.taxonomy.migration import NOTHING, Migration
+from incumbent.classifier.evaluation.labels import read_file, resolve
+from incumbent.classifier.evaluation.migrated_labels import clashes, migrate_document, migrated_table
+from incumbent.files.yaml_writer import edited
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.migration import NOTHING, Migration
 from tests.evaluation.factories import vocabulary
 from tests.factories import SHIPPED
 from tests.taxonomy.lives import inverse

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.curator.entry import Entry, Source
-from bot.intake.query import Setup
+from incumbent.curator.entry import Entry, Source
+from incumbent.intake.query import Setup
 from tests.factories import make_entry
 
 HOSTILE = [

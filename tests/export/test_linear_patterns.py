@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from bot.export.linear_patterns import pattern_fault
+from incumbent.runners.export.linear_patterns import pattern_fault
 
 CHARACTERS = 4_000
 

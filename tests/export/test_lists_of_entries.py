@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
 from tests.factories import SHIPPED
 
 LIST = "set.entries.json"

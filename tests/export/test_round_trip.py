@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.curator.entry import Entry
-from bot.export.item import ExportItem, is_flat, is_flat_mapping, returned
-from bot.export.plan import Export, plan_export, writers
-from bot.files.documents import as_mapping
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.expectation import Expectation, understand
-from bot.intake.export_round_trip import CARRIED, carried
-from bot.intake.query import Query
+from incumbent.curator.entry import Entry
+from incumbent.files.documents import as_mapping
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.expectation import Expectation, understand
+from incumbent.intake.export_round_trip import CARRIED, carried
+from incumbent.intake.query import Query
+from incumbent.runners.export.item import ExportItem, is_flat, is_flat_mapping, returned
+from incumbent.runners.export.plan import Export, plan_export, writers
 from tests.export.strategies import sets
 from tests.factories import SHIPPED, make_entry
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.curator.entry import Entry
-from bot.export.item import ExportRemark, json_document, json_line
-from bot.export.plan import Export, plan_export, writers
-from bot.intake.eval_sets.folder import with_setup
-from bot.intake.eval_sets.reader import EvalSetRow
-from bot.intake.expectation import understand
-from bot.intake.export_round_trip import as_template, carried, carried_id, from_template, without_carried
-from bot.intake.query import SETUP_FILE, FixtureFolder, Setup
-from bot.intake.tool_calls import ToolCall
+from incumbent.curator.entry import Entry
+from incumbent.intake.eval_sets.folder import with_setup
+from incumbent.intake.eval_sets.reader import EvalSetRow
+from incumbent.intake.expectation import understand
+from incumbent.intake.export_round_trip import as_template, carried, carried_id, from_template, without_carried
+from incumbent.intake.query import SETUP_FILE, FixtureFolder, Setup
+from incumbent.intake.tool_calls import ToolCall
+from incumbent.runners.export.item import ExportRemark, json_document, json_line
+from incumbent.runners.export.plan import Export, plan_export, writers
 from tests.factories import make_entry
 
 SURROGATE = "\ud800"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bot.classifier.model import Consensus
-from bot.config import ExtensionSettings
-from bot.extension.model import (
+from incumbent.classifier.model import Consensus
+from incumbent.extension.model import (
     DistinctiveTrait,
     DraftExemplar,
     ExtensionCandidate,
@@ -16,7 +15,8 @@ from bot.extension.model import (
     Signal,
     Trait,
 )
-from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from incumbent.taxonomy.config import ExtensionSettings
+from incumbent.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.factories import SHIPPED
 
 KNOWN = ("say", "sell", "lend", "count")

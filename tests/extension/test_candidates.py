@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.extension.candidates import find_candidates, why_none
-from bot.extension.model import ExtensionCandidate, Observed, Signal
-from bot.taxonomy.model import Exemplars, Taxonomy
-from bot.text.masking import mask_by
-from bot.text.personal_data.detector import Detector
+from incumbent.extension.candidates import find_candidates, why_none
+from incumbent.extension.model import ExtensionCandidate, Observed, Signal
+from incumbent.taxonomy.model import Exemplars, Taxonomy
+from incumbent.text.masking import mask_by
+from incumbent.text.personal_data.detector import Detector
 from tests.extension.builders import OTHERS, THINGS, ask, known_queries, make_settings, make_taxonomy, new_queries
 
 TAXONOMY = make_taxonomy()

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.errors import InputError
-from bot.extension.draft import drafted, with_capability
-from bot.extension.model import DraftExemplar, ExtensionCandidate
-from bot.files.snapshot import EmptySnapshot, Overlay, WorkingTree
-from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
-from bot.taxonomy.model import Taxonomy
-from bot.text.compare import normalise
+from incumbent.errors import InputError
+from incumbent.extension.draft import drafted, with_capability
+from incumbent.extension.model import DraftExemplar, ExtensionCandidate
+from incumbent.files.snapshot import EmptySnapshot, Overlay, WorkingTree
+from incumbent.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
+from incumbent.taxonomy.model import Taxonomy
+from incumbent.text.compare import normalise
 from tests.extension.builders import make_candidate
 from tests.factories import REPOSITORY
 

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.embedded.structure import NAMES
-from bot.classifier.language_model.abilities import Abilities, RememberedAbilities
-from bot.classifier.language_model.answers import ModelAnswer
-from bot.classifier.usage import Usage
-from bot.config import ClassifierSettings, OpenAISettings
-from bot.errors import UsageError
-from bot.extension.model import PHRASES, DistinctiveTrait, ExtensionCandidate, Kind, Member, Signal, Trait
-from bot.extension.naming import (
+from incumbent.classifier.embedded.structure import NAMES
+from incumbent.classifier.language_model.abilities import Abilities, RememberedAbilities
+from incumbent.classifier.language_model.completions import ModelAnswer
+from incumbent.classifier.usage import Usage
+from incumbent.errors import UsageError
+from incumbent.extension.model import PHRASES, DistinctiveTrait, ExtensionCandidate, Kind, Member, Signal, Trait
+from incumbent.extension.naming import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
     described,
@@ -33,10 +32,11 @@ from bot.extension.naming import (
     slug,
     titled,
 )
-from bot.extension.reference import MEASURES, UNEXPLAINED
-from bot.taxonomy.model import Capability, Group
-from bot.text.masking import mask_by
-from bot.text.personal_data.detector import Detector
+from incumbent.extension.reference import MEASURES, UNEXPLAINED
+from incumbent.taxonomy.config import ClassifierSettings, OpenAISettings
+from incumbent.taxonomy.model import Capability, Group
+from incumbent.text.masking import mask_by
+from incumbent.text.personal_data.detector import Detector
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import ModelServer, Reply, completion, failure
 from tests.extension.builders import make_candidate, make_taxonomy

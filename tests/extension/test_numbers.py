@@ -9,8 +9,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
-from bot.extension.linkage import average_linkage
-from bot.extension.sparse_rows import SparseRows
+from incumbent.extension.linkage import average_linkage
+from incumbent.extension.sparse_rows import SparseRows
 
 
 def a_table(seed: int, rows: int, columns: int) -> tuple[list[list[int]], NDArray[np.float64]]:

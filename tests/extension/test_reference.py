@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import Classification, Consensus, Judgement, Path
-from bot.curator.entry import Source as SourceOfEntry
-from bot.extension.clustering import surprise_without
-from bot.extension.model import Signal, Trait
-from bot.extension.reference import (
+from incumbent.classifier.model import Classification, Consensus, Judgement, Path
+from incumbent.curator.entry import Source as SourceOfEntry
+from incumbent.extension.clustering import surprise_without
+from incumbent.extension.model import Signal, Trait
+from incumbent.extension.reference import (
     UNEXPLAINED,
     groups,
     inflation,
@@ -25,10 +25,10 @@ from bot.extension.reference import (
     text_traits,
     with_unexplained,
 )
-from bot.extension.signals import Resemblance, observe_all, observe_entry, signals_of
-from bot.intake.query import Query
-from bot.pipeline.submission import Submission
-from bot.taxonomy.model import Capability, Exemplars, Source
+from incumbent.extension.signals import Resemblance, observe_all, observe_entry, signals_of
+from incumbent.intake.query import Query
+from incumbent.pipeline.submission import Submission
+from incumbent.taxonomy.model import Capability, Exemplars, Source
 from tests.extension.builders import ask, make_settings, make_taxonomy
 from tests.factories import make_entry
 

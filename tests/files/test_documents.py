@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, Parsed, as_list, as_mapping, decode, parse, parse_json, parse_yaml
-from bot.files.snapshot import ReadingLimits
+from incumbent.errors import InputError, Problem
+from incumbent.files.documents import Data, Document, Parsed, as_list, as_mapping, decode, parse, parse_json, parse_yaml
+from incumbent.files.snapshot import ReadingLimits
 
 LIMITS = ReadingLimits(file_bytes=100_000, nesting_depth=20, nodes=1_000)
 LINE_ENDS = ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.files.documents import parse_json_lines
-from bot.files.snapshot import ReadingLimits
+from incumbent.files.documents import parse_json_lines
+from incumbent.files.snapshot import ReadingLimits
 
 LIMITS = ReadingLimits(file_bytes=100_000, nesting_depth=5, nodes=50)
 

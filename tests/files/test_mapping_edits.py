@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.config import REVIEWED_FILES
-from bot.errors import InputError
-from bot.files.mapping_edits import insert_key, rename_keys
-from bot.files.yaml_writer import edited
+from incumbent.errors import InputError
+from incumbent.files.mapping_edits import insert_key, rename_keys
+from incumbent.files.yaml_writer import edited
+from incumbent.taxonomy.config import REVIEWED_FILES
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import InputError, Problem
-from bot.files.documents import parsed_once
-from bot.files.snapshot import ReadingLimits
+from incumbent.errors import InputError, Problem
+from incumbent.files.documents import parsed_once
+from incumbent.files.snapshot import ReadingLimits
 
 LIMITS = ReadingLimits(file_bytes=1_000, nesting_depth=5, nodes=10)
 

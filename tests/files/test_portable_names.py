@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.entry import entry_id
-from bot.files.portable_names import (
+from incumbent.curator.entry import entry_id
+from incumbent.files.portable_names import (
     PATH_CHARACTERS,
     fault_of_name,
     fault_on_the_way,

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from bot.cli.options import curating
-from bot.errors import OutsideError
-from bot.files.process import is_stop, orderly_stops, uninterrupted
+from incumbent.cli.options import curating
+from incumbent.errors import OutsideError
+from incumbent.files.process import is_stop, orderly_stops, uninterrupted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import InputError, Problem
-from bot.files.snapshot import (
+from incumbent.errors import InputError, Problem
+from incumbent.files.snapshot import (
     ByteBudgetSnapshot,
     EmptySnapshot,
     Overlay,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from bot.files.user_cache import (
+from incumbent.files.user_cache import (
     KEPT_MARKS,
     KEPT_PACKS,
     LARGEST_PACK,

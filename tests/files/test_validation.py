@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, JsonValue, ValidationError
 
-from bot.errors import InputError
-from bot.files.documents import parse_json, parse_yaml
-from bot.files.snapshot import ReadingLimits
-from bot.files.validation import Checked, FileModel, Score, Text, Tuple, validate
-from bot.text.did_you_mean import did_you_mean
+from incumbent.errors import InputError
+from incumbent.files.documents import parse_json, parse_yaml
+from incumbent.files.snapshot import ReadingLimits
+from incumbent.files.validation import Checked, FileModel, Score, Text, Tuple, validate
+from incumbent.text.did_you_mean import did_you_mean
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=20, nodes=1_000)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from bot.files.views import HowMany, View
+from incumbent.files.views import HowMany, View
 
 Inner = TypeVar("Inner")
 

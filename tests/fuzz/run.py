@@ -15,9 +15,9 @@ from random import Random
 
 import atheris
 
-with atheris.instrument_imports(include=["bot"]):
-    from bot.intake.agents.reader import bare_readers, whole_readers
-    from bot.intake.eval_sets.reader import readers
+with atheris.instrument_imports(include=["incumbent"]):
+    from incumbent.intake.agents.reader import bare_readers, whole_readers
+    from incumbent.intake.eval_sets.reader import readers
     from tests.fuzz.mutation import mutate
     from tests.fuzz.seeds import joined, parted, seeds
     from tests.fuzz.targets import check

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.curator.entry import entry_id
-from bot.errors import InputError, Problem
-from bot.files.snapshot import ReadingLimits, normal_path
-from bot.intake.expectation import understand
-from bot.pipeline.submission import Package, read_package
+from incumbent.curator.entry import entry_id
+from incumbent.errors import InputError, Problem
+from incumbent.files.snapshot import ReadingLimits, normal_path
+from incumbent.intake.expectation import understand
+from incumbent.pipeline.submission import Package, read_package
 from tests.factories import SHIPPED
 from tests.formats import EVAL_SETS
 from tests.hostile.agents import AGENTS
@@ -85,8 +85,8 @@ def faults_of(problem: Problem, lines: Mapping[str, int]) -> list[str]:
 def check(template: Template, content: bytes) -> Package | None:
     """Read ``content`` in the place of the template's file, and raise :class:`AssertionError` if something is amiss.
 
-    Nothing but :class:`~bot.errors.InputError` may be raised, every problem must be fit to be shown, two readings must
-    be equal, and what was read must be fit to be kept.
+    Nothing but :class:`~incumbent.errors.InputError` may be raised, every problem must be fit to be shown, two readings
+    must be equal, and what was read must be fit to be kept.
     """
     files = folder_of(template, content)
     package, problems = read(files)

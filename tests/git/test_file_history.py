@@ -7,9 +7,9 @@ from pathlib import Path
 import git
 import pytest
 
-from bot.errors import OutsideError
-from bot.git.file_history import file_history
-from bot.git.store import ObjectStore
+from incumbent.errors import OutsideError
+from incumbent.files.git.file_history import file_history
+from incumbent.files.git.store import ObjectStore
 
 
 def commit(repository: git.Repo, message: str, at: str, *words: str, who: str = "Kim") -> None:

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
-from bot.files.snapshot import ReadingLimits, Snapshot, WorkingTree
-from bot.git import ChangedFile, CommitSnapshot, ObjectStore, tree_id
-from bot.git.process import GitProcess, is_ref_name
+from incumbent.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
+from incumbent.files.git import ChangedFile, CommitSnapshot, ObjectStore, tree_id
+from incumbent.files.git.process import GitProcess, is_ref_name
+from incumbent.files.snapshot import ReadingLimits, Snapshot, WorkingTree
 from tests.origin import ENVIRONMENT, Origin
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)

@@ -7,10 +7,10 @@ from pathlib import Path
 import git
 import pytest
 
-from bot.errors import OutsideError, UsageError
-from bot.files.snapshot import ReadingLimits
-from bot.git import ObjectStore, working_copy
-from bot.git.working_copy import commit_on_branch, owner_and_name, read_conflicts, read_remote, refuse_bare
+from incumbent.errors import OutsideError, UsageError
+from incumbent.files.git import ObjectStore, working_copy
+from incumbent.files.git.working_copy import commit_on_branch, owner_and_name, read_conflicts, read_remote, refuse_bare
+from incumbent.files.snapshot import ReadingLimits
 
 AT = "2026-11-28T05:00:00Z"
 _LIMITS = ReadingLimits(file_bytes=100, nesting_depth=1, nodes=1)

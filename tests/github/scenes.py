@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.classifier.model import Classification, Identity, Judgement
-from bot.curator.entry import Entry
-from bot.curator.store import RegressionSet
-from bot.errors import Problem
-from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.git import ChangedFile, blob_id
-from bot.github.authority import NO_CO_AUTHORS, Authority, CoAuthors
-from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
-from bot.github.facts import (
+from incumbent.classifier.model import Classification, Identity, Judgement
+from incumbent.curator.entry import Entry
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import Problem
+from incumbent.files.git import ChangedFile, blob_id
+from incumbent.files.snapshot import EmptySnapshot, Overlay
+from incumbent.github.authority import NO_CO_AUTHORS, Authority, CoAuthors
+from incumbent.github.decisions import CommentLookup, RecordedCorrections, look_up
+from incumbent.github.facts import (
     FORMAT,
     Analysis,
     ChangedEntryFile,
@@ -23,7 +23,7 @@ from bot.github.facts import (
     QueryFacts,
     SubmissionFacts,
 )
-from bot.github.models import (
+from incumbent.github.models import (
     AddLabels,
     CheckRun,
     CommentKind,
@@ -37,12 +37,12 @@ from bot.github.models import (
     ThreadComment,
     WriteLedger,
 )
-from bot.github.publish_plan import PublishInputs, PublishPlan, plan_review
-from bot.intake.query import Query
-from bot.ledger.classifications import is_shard, shard_folder
-from bot.ledger.events import events_path
-from bot.ledger.keys import classification_key
-from bot.ledger.model import (
+from incumbent.github.publish_plan import PublishInputs, PublishPlan, plan_review
+from incumbent.intake.query import Query
+from incumbent.ledger.classifications import is_shard, shard_folder
+from incumbent.ledger.events import events_path
+from incumbent.ledger.keys import classification_key
+from incumbent.ledger.model import (
     ABILITIES,
     CORRECTIONS,
     AbilityRecord,
@@ -51,11 +51,11 @@ from bot.ledger.model import (
     PullRequestRecord,
     record_path,
 )
-from bot.ledger.store import load_shard
-from bot.pipeline.review import Platform
-from bot.pipeline.submission import Submission
-from bot.results.history import histories
-from bot.results.record import EntryResult, ReleaseRecord, content_of
+from incumbent.ledger.releases.history import histories
+from incumbent.ledger.releases.record import EntryResult, ReleaseRecord, content_of
+from incumbent.ledger.store import load_shard
+from incumbent.pipeline.review import Platform
+from incumbent.pipeline.submission import Submission
 from tests.factories import make_config, make_entry, make_taxonomy
 
 BOT = "github-actions[bot]"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from bot.github.analyse_job import ReleaseInputs
-from bot.github.authority import UNKNOWN_PERMISSION
-from bot.github.client import GitHubClient, RefusedError
-from bot.github.events import Event, Flow
-from bot.github.models import IssueComment
-from bot.ledger.model import CitedComment as Word
-from bot.ledger.model import PullRequestRecord
+from incumbent.github.analyse_job import ReleaseInputs
+from incumbent.github.authority import UNKNOWN_PERMISSION
+from incumbent.github.client import GitHubClient, RefusedError
+from incumbent.github.events import Event, Flow
+from incumbent.github.models import IssueComment
+from incumbent.ledger.model import CitedComment as Word
+from incumbent.ledger.model import PullRequestRecord
 from tests.factories import make_config
 from tests.github.test_authority import ASSOCIATIONS, PERMISSIONS
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.curator.entry import Evicted, Source
-from bot.curator.file_changes import evict, render
-from bot.curator.store import entry_path, tombstone_path
-from bot.github.facts import Analysis
+from incumbent.curator.entry import Evicted, Source
+from incumbent.curator.file_changes import evict, render
+from incumbent.curator.store import entry_path, tombstone_path
+from incumbent.github.facts import Analysis
 from tests.github.test_run import analysed, offered
 from tests.reconcile.hub import Hub
 from tests.reconcile.runs import agent_files, config_text, folder_of, imported, platform_files, text_of

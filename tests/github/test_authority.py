@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.authority import UNKNOWN_PERMISSION, Authority, Person, author_permission, may_write
-from bot.github.commands import Verb
+from incumbent.github.authority import UNKNOWN_PERMISSION, Authority, Person, author_permission, may_write
+from incumbent.github.commands import Verb
 
 DECISIONS = (Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN)
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.backends import unasked_backend
-from bot.classifier.caching_backend import FindingsInMemory, HaltedBackend, RememberingBackend
-from bot.classifier.language_model.abilities import BEST, KeptAbilities, key_of_endpoint
-from bot.classifier.model import Backend, Classification, Findings, Judgement, Path, StatedCalls
-from bot.curator.file_changes import admit
-from bot.errors import IncompleteError, Problem
-from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
-from bot.git import ChangedFile, blob_id
-from bot.github.border import (
+from incumbent.classifier.backends import unasked_backend
+from incumbent.classifier.caching_backend import FindingsInMemory, HaltedBackend, RememberingBackend
+from incumbent.classifier.language_model.abilities import BEST, KeptAbilities, key_of_endpoint
+from incumbent.classifier.model import Backend, Classification, Findings, Judgement, Path, StatedCalls
+from incumbent.curator.file_changes import admit
+from incumbent.errors import IncompleteError, Problem
+from incumbent.files.git import ChangedFile, blob_id
+from incumbent.files.snapshot import EmptySnapshot, Overlay, Snapshot
+from incumbent.github.border import (
     NOT_READ,
     ForeignFactsError,
     checked,
@@ -27,13 +27,13 @@ from bot.github.border import (
     impossible,
     key_by,
 )
-from bot.github.facts import Analysis, MigrationFacts
-from bot.github.governing import CONFIG
-from bot.github.head_changes import HeadFacts
-from bot.intake.expectation import ExpectedTools
-from bot.intake.query import Query
-from bot.pipeline.review import Platform
-from bot.taxonomy.model import Taxonomy
+from incumbent.github.facts import Analysis, MigrationFacts
+from incumbent.github.governing import CONFIG
+from incumbent.github.head_changes import HeadFacts
+from incumbent.intake.expectation import ExpectedTools
+from incumbent.intake.query import Query
+from incumbent.pipeline.review import Platform
+from incumbent.taxonomy.model import Taxonomy
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.scenes import CAPABILITIES, HEAD, IDENTITY, make_analysis, make_platform, make_query
 from tests.reconcile.merges import entry_of

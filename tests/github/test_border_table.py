@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from bot.github.border import FIELDS, PARTS
-from bot.github.facts import Analysis
-from bot.reconcile.inventory import Inventory
+from incumbent.github.border import FIELDS, PARTS
+from incumbent.github.facts import Analysis
+from incumbent.reconcile.inventory import Inventory
 from tests.factories import REPOSITORY
 
 

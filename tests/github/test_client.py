@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from bot.errors import OutsideError
-from bot.github import client
-from bot.github.client import (
+from incumbent.errors import OutsideError
+from incumbent.github import client
+from incumbent.github.client import (
     PAGE,
     SHOWN,
     BlockedBranchError,
@@ -23,7 +23,7 @@ from bot.github.client import (
     ProtectedBranchError,
     RefusedError,
 )
-from bot.github.models import (
+from incumbent.github.models import (
     AddLabels,
     Annotation,
     CheckRun,

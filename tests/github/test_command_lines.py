@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.commands import LONGEST_LINE, bare, command_lines, cut, first_word, is_unseen, things, tokens_of
+from incumbent.github.commands import LONGEST_LINE, bare, command_lines, cut, first_word, is_unseen, things, tokens_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import cycle, product
 
 import pytest
 
-from bot.github.commands import parse
+from incumbent.github.commands import parse
 from tests.hostile.attacks import ALL
 
 NAMES = tuple(f"q{number:02}" for number in range(1, 21))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.github.commands import (
+from incumbent.github.commands import (
     LONGEST_LINE,
     LONGEST_REASON,
     MOST_COMMANDS,
@@ -18,7 +18,7 @@ from bot.github.commands import (
     parse,
     tags_said,
 )
-from bot.github.markdown_text import seen
+from incumbent.github.markdown_text import seen
 
 NAMES = tuple(f"q{number:02}" for number in range(1, 21))
 ODD = ("contoso/repairs/q07", "my open tickets", "Order.status-1", "a, b", "tick`ed", "q-0a1b2c3d4e", "q-ffeeddccbb")

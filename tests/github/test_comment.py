@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.github.facts import QueryFacts
+from incumbent.github.facts import QueryFacts
 from tests.github.scenes import PAIR, QUERIES, Hub, make_analysis, make_platform, make_query, make_releases
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from bot.curator.entry import Evicted
-from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.git import ChangedFile
-from bot.github.comparison import comparison_of
-from bot.github.facts import ChangedEntryFile, EvictionFacts
-from bot.github.judgement import judge_facts, without_derived
-from bot.pipeline.review import Platform
-from bot.site.comparison import MergeComparison
+from incumbent.curator.entry import Evicted
+from incumbent.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
+from incumbent.files.git import ChangedFile
+from incumbent.github.comparison import comparison_of
+from incumbent.github.facts import ChangedEntryFile, EvictionFacts
+from incumbent.github.judgement import judge_facts, without_derived
+from incumbent.pipeline.review import Platform
+from incumbent.site.comparison import MergeComparison
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.scenes import BASE, HEAD, make_analysis, make_platform, make_query
 from tests.github.test_judgement import buried

@@ -6,23 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from bot.classifier.corrections import Correction
-from bot.curator.entry import Source
-from bot.curator.store import RegressionSet
-from bot.git import ChangedFile
-from bot.github.authority import CoAuthors
-from bot.github.decisions import Ended, NewCorrection, differing, noted, unverified
-from bot.github.facts import ChangedEntryFile, QueryFacts
-from bot.github.models import EditComment, IssueComment, React, ThreadComment
-from bot.github.publish_plan import PublishPlan
-from bot.ledger.event_files import parsed
-from bot.ledger.events import Corrected, CorrectionEnded, Shown, events_path
-from bot.ledger.model import CORRECTIONS, CorrectionRecord
-from bot.ledger.model import StoredCorrection as StoredCorrection
-from bot.pipeline.review import Platform
-from bot.taxonomy.model import Capability, Group, Taxonomy
-from bot.text.compare import text_key
-from bot.text.digests import digest
+from incumbent.classifier.corrections import Correction
+from incumbent.curator.entry import Source
+from incumbent.curator.store import RegressionSet
+from incumbent.files.git import ChangedFile
+from incumbent.github.authority import CoAuthors
+from incumbent.github.decisions import Ended, NewCorrection, differing, noted, unverified
+from incumbent.github.facts import ChangedEntryFile, QueryFacts
+from incumbent.github.models import EditComment, IssueComment, React, ThreadComment
+from incumbent.github.publish_plan import PublishPlan
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import Corrected, CorrectionEnded, Shown, events_path
+from incumbent.ledger.model import CORRECTIONS, CorrectionRecord
+from incumbent.ledger.model import StoredCorrection as StoredCorrection
+from incumbent.pipeline.review import Platform
+from incumbent.taxonomy.model import Capability, Group, Taxonomy
+from incumbent.text.compare import text_key
+from incumbent.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import HEAD, QUERIES, Hub, make_analysis, make_platform, make_query
 

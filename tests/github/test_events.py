@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.errors import UsageError
-from bot.github.events import Flow, page_of_run, product_files, read_event, server_of, with_repository
-from bot.report.task_list import Task, Ticks
+from incumbent.errors import UsageError
+from incumbent.github.events import Flow, page_of_run, product_files, read_event, server_of, with_repository
+from incumbent.report.task_list import Task, Ticks
 
 REPOSITORY = {"full_name": "acme/platform", "default_branch": "main"}
 HEAD = "1" * 40

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.classifier.usage import Usage
-from bot.config import Prices
-from bot.errors import Problem
-from bot.github.facts import FORMAT, Analysis, classified_of, facts_of, without_secrets
-from bot.intake.expectation import ExpectedTools
-from bot.intake.query import Setup
+from incumbent.classifier.usage import Usage
+from incumbent.errors import Problem
+from incumbent.github.facts import FORMAT, Analysis, classified_of, facts_of, without_secrets
+from incumbent.intake.expectation import ExpectedTools
+from incumbent.intake.query import Setup
+from incumbent.taxonomy.config import Prices
 from tests.github.scenes import make_analysis, make_query, reworded
 
 

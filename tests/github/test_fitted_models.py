@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.classifier.model import Finding, Identity, InferenceRequest
-from bot.errors import IncompleteError, UnreadyError
-from bot.github.facts import StoppedFacts
-from bot.github.fitted_models import is_preview, model_to_restore
-from bot.ledger.model import MOST_MODELS, NO_MODELS, ModelRecord, StoredModel
+from incumbent.classifier.model import Finding, Identity, InferenceRequest
+from incumbent.errors import IncompleteError, UnreadyError
+from incumbent.github.facts import StoppedFacts
+from incumbent.github.fitted_models import is_preview, model_to_restore
+from incumbent.ledger.model import MOST_MODELS, NO_MODELS, ModelRecord, StoredModel
 
 NEW, OLD, OTHER = "aaaaaaaa-1", "aaaaaaaa-0", "bbbbbbbb-0"
 

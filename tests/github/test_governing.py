@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.config import CONFIG_FILE, Curation
-from bot.git import ChangedFile
-from bot.github.authority import CoAuthors
-from bot.github.check import LONGEST_TITLE, PullRequestLabel
-from bot.github.facts import Analysis, ChangedEntryFile
-from bot.github.governing import (
+from incumbent.files.git import ChangedFile
+from incumbent.github.authority import CoAuthors
+from incumbent.github.check import LONGEST_TITLE, PullRequestLabel
+from incumbent.github.facts import Analysis, ChangedEntryFile
+from incumbent.github.governing import (
     CONFIG,
     GOVERNING_KEYS,
     WHO_DECIDES,
@@ -20,9 +19,10 @@ from bot.github.governing import (
     is_ours,
     keeps_who_decides,
 )
-from bot.github.models import React
-from bot.github.publish_plan import PublishPlan
-from bot.pipeline.impact.model import ConfigChange
+from incumbent.github.models import React
+from incumbent.github.publish_plan import PublishPlan
+from incumbent.pipeline.impact.model import ConfigChange
+from incumbent.taxonomy.config import CONFIG_FILE, Curation
 from tests.github.scenes import Hub, make_analysis, make_platform, make_query
 from tests.report.test_impact import make_impact
 

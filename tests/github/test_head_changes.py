@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.curator.entry import Imported, Source, entry_id
-from bot.curator.store import RegressionSet
-from bot.git import ChangedFile
-from bot.github.facts import EvictionFacts
-from bot.github.head_changes import (
+from incumbent.curator.entry import Imported, Source, entry_id
+from incumbent.curator.store import RegressionSet
+from incumbent.files.git import ChangedFile
+from incumbent.github.facts import EvictionFacts
+from incumbent.github.head_changes import (
     HeadFacts,
     agent_folder_of,
     departing,
@@ -19,8 +19,8 @@ from bot.github.head_changes import (
     touched_agents,
     touches,
 )
-from bot.intake.query import Query
-from bot.pipeline.submission import Submission
+from incumbent.intake.query import Query
+from incumbent.pipeline.submission import Submission
 from tests.factories import make_entry
 
 DESK, SHOP = "eval_sets/acme/desk", "eval_sets/acme/shop"

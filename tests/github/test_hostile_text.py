@@ -21,23 +21,23 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import ValidationError
 
-from bot.cli.ci import _report
-from bot.cli.output import log
-from bot.curator.store import RegressionSet
-from bot.errors import Problem
-from bot.git import ChangedFile
-from bot.github.check import PullRequestLabel
-from bot.github.commands import Command, parse
-from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
-from bot.github.models import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
-from bot.github.publication import Publication
-from bot.github.publish_plan import PublishPlan
-from bot.intake.query import Setup
-from bot.ledger.model import PullRequestRecord
-from bot.ledger.store import record_text
-from bot.pipeline.submission import Submission
-from bot.report.escaping import visible
-from bot.text.digests import digest
+from incumbent.cli.ci import _report
+from incumbent.cli.output import log
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import Problem
+from incumbent.files.git import ChangedFile
+from incumbent.github.check import PullRequestLabel
+from incumbent.github.commands import Command, parse
+from incumbent.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
+from incumbent.github.models import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
+from incumbent.github.publication import Publication
+from incumbent.github.publish_plan import PublishPlan
+from incumbent.intake.query import Setup
+from incumbent.ledger.model import PullRequestRecord
+from incumbent.ledger.store import record_text
+from incumbent.pipeline.submission import Submission
+from incumbent.report.escaping import visible
+from incumbent.text.digests import digest
 from tests.factories import make_entry
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS
 from tests.github.scenes import PAIR, Hub, make_analysis, make_platform, make_query, make_releases, reworded

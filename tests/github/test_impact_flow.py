@@ -12,29 +12,29 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.classifier.caching_backend import FindingsInMemory, RememberingBackend, halt
-from bot.classifier.language_model.abilities import BEST, KeptAbilities, RememberedAbilities
-from bot.classifier.model import Backend, Finding, InferenceRequest
-from bot.config import CONFIG_FILE
-from bot.curator.entry import Source
-from bot.curator.suggestions import suggest
-from bot.errors import IncompleteError
-from bot.files.snapshot import Overlay
-from bot.github.authority import UNKNOWN_PERMISSION
-from bot.github.events import Event, Flow
-from bot.github.facts import Analysis
-from bot.github.git_state import World
-from bot.github.impact_job import ASK_A_CURATOR
-from bot.github.run import analyse_event, publish_event
-from bot.ledger.model import BRANCH
-from bot.pipeline.impact.measure import ANOTHER_MODEL
-from bot.pipeline.impact.model import Impact
-from bot.pipeline.migrate import plan_migration
-from bot.pipeline.review import Platform
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.caching_backend import FindingsInMemory, RememberingBackend, halt
+from incumbent.classifier.language_model.abilities import BEST, KeptAbilities, RememberedAbilities
+from incumbent.classifier.model import Backend, Finding, InferenceRequest
+from incumbent.curator.entry import Source
+from incumbent.curator.suggestions import suggest
+from incumbent.errors import IncompleteError
+from incumbent.files.snapshot import Overlay
+from incumbent.github.authority import UNKNOWN_PERMISSION
+from incumbent.github.events import Event, Flow
+from incumbent.github.facts import Analysis
+from incumbent.github.git_state import World
+from incumbent.github.impact_job import ASK_A_CURATOR
+from incumbent.github.run import analyse_event, publish_event
+from incumbent.ledger.model import BRANCH
+from incumbent.pipeline.impact.measure import ANOTHER_MODEL
+from incumbent.pipeline.impact.model import Impact
+from incumbent.pipeline.migrate import plan_migration
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import reconcile_event, survey_event
+from incumbent.taxonomy.config import CONFIG_FILE
+from incumbent.taxonomy.loading import TAXONOMY_FILE
+from incumbent.taxonomy.model import Taxonomy
 from tests.pipeline.impact.platforms import BASE, Counting, capability, grown
 from tests.pipeline.impact.test_measure import MODEL, RENAMED, SPLIT, WITH_F, config
 from tests.reconcile.hub import MAIN, Hub

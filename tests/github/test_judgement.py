@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from bot.curator import file_changes as changes
-from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.file_changes import FileChange
-from bot.curator.roles import EvictionKind
-from bot.curator.staging import restoration
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import evicted_on, suggest
-from bot.git import ChangedFile, blob_id
-from bot.github.check import result_of
-from bot.github.command_processing import CommandOutcome, Read
-from bot.github.facts import Analysis, ChangedEntryFile, EvictionFacts
-from bot.github.judgement import RefusedEviction, evicted_by_hand, judge_facts, without_derived
-from bot.github.notices import notices_of
-from bot.ledger.model import PullRequestRecord
-from bot.pipeline.review import Platform
+from incumbent.curator import file_changes as changes
+from incumbent.curator.entry import Entry, Evicted, Tombstone
+from incumbent.curator.file_changes import FileChange
+from incumbent.curator.roles import EvictionKind
+from incumbent.curator.staging import restoration
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import evicted_on, suggest
+from incumbent.files.git import ChangedFile, blob_id
+from incumbent.github.check import result_of
+from incumbent.github.command_processing import CommandOutcome, Read
+from incumbent.github.facts import Analysis, ChangedEntryFile, EvictionFacts
+from incumbent.github.judgement import RefusedEviction, evicted_by_hand, judge_facts, without_derived
+from incumbent.github.notices import notices_of
+from incumbent.ledger.model import PullRequestRecord
+from incumbent.pipeline.review import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.scenes import make_analysis
 

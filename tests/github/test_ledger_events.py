@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.github.ledger_events import applied_events, left_events, merge_events, shown_events
-from bot.ledger.event_files import parsed
-from bot.ledger.events import (
+from incumbent.github.ledger_events import applied_events, left_events, merge_events, shown_events
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import (
     Applied,
     Closed,
     Decided,
@@ -20,8 +20,8 @@ from bot.ledger.events import (
     Withdrawn,
     events_path,
 )
-from bot.ledger.keys import classifier_key
-from bot.ledger.model import Displayed, record_path
+from incumbent.ledger.keys import classifier_key
+from incumbent.ledger.model import Displayed, record_path
 from tests.github.scenes import BASE, BOT, HEAD, IDENTITY, PAIR, QUERIES, Hub, make_analysis, make_query
 from tests.ledger.replay import replay
 from tests.reconcile.admitting import NEW, after
@@ -68,7 +68,7 @@ def test_the_same_verdicts_are_not_recorded_again_and_others_are() -> None:
 def test_a_full_file_takes_what_people_say_and_no_more_showings(monkeypatch: pytest.MonkeyPatch) -> None:
     hub = reviewed()
     before = recorded(hub)
-    monkeypatch.setattr("bot.ledger.event_files.FULL", 10)
+    monkeypatch.setattr("incumbent.ledger.event_files.FULL", 10)
     hub.say("cora", "/incumbent accept q02 it matters")
     changed = (make_query("q01", {"e": 0.9}, "another text", line=3), *QUERIES[1:])
     hub.review(make_analysis(changed, head="3" * 40))
@@ -76,7 +76,7 @@ def test_a_full_file_takes_what_people_say_and_no_more_showings(monkeypatch: pyt
 
 
 def test_after_the_merge_a_full_file_takes_no_more_showings_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.ledger.event_files.FULL", 10)
+    monkeypatch.setattr("incumbent.ledger.event_files.FULL", 10)
     world = after().seen()
     before = {item.key for item in recorded(world.hub, Shown)}
     world.run()

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.classifier.caching_backend import HaltedBackend
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache, digest_of
-from bot.classifier.embedded.recorded import RecordedModels
-from bot.errors import InputError, OutsideError
-from bot.github import fit_job, model_opener
-from bot.github.client import TRIES, LostRaceError
-from bot.github.events import Event, Flow
-from bot.github.fit_job import FittedRun, fit_own_model
-from bot.github.git_state import World
-from bot.github.model_opener import ModelOpener, ModelWantedError
-from bot.github.models import MadeCommit, WriteLedger
-from bot.github.results_job import CountedRun, ReleaseRun, count_run
-from bot.ledger.model import BRANCH, ModelRecord, StoredModel
-from bot.results.record import release_path
+from incumbent.classifier.caching_backend import HaltedBackend
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache, digest_of
+from incumbent.classifier.embedded.recorded import RecordedModels
+from incumbent.errors import InputError, OutsideError
+from incumbent.github import fit_job, model_opener
+from incumbent.github.client import TRIES, LostRaceError
+from incumbent.github.events import Event, Flow
+from incumbent.github.fit_job import FittedRun, fit_own_model
+from incumbent.github.git_state import World
+from incumbent.github.model_opener import ModelOpener, ModelWantedError
+from incumbent.github.models import MadeCommit, WriteLedger
+from incumbent.github.results_job import CountedRun, ReleaseRun, count_run
+from incumbent.ledger.model import BRANCH, ModelRecord, StoredModel
+from incumbent.ledger.releases.record import release_path
 from tests.factories import make_entry
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import config_text, platform_files, platform_of

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.calibration.calibrate import ConfigEdit
-from bot.git import blob_id
-from bot.github.events import OWN_BRANCHES
-from bot.github.managed_pull_request import (
+from incumbent.files.git import blob_id
+from incumbent.github.events import OWN_BRANCHES
+from incumbent.github.managed_pull_request import (
     BEGINNING,
     BRANCHES,
     FOLDERS,
@@ -26,14 +25,15 @@ from bot.github.managed_pull_request import (
     plan_pull_request,
     plan_pull_requests,
 )
-from bot.github.managed_pull_request import BRANCHES as CALIBRATION
-from bot.github.models import AddLabels, Commit, OpenPullRequest, PullRequest, PushBranch
-from bot.ledger.model import BRANCH
-from bot.mcp_server.writing import BRANCHES as CHAT
-from bot.reconcile.candidate_plan import PREFIX as CANDIDATES
-from bot.reconcile.quarantine_plan import QUARANTINE
-from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, TOP_UP
-from bot.report.pull_request_bodies import closing
+from incumbent.github.managed_pull_request import BRANCHES as CALIBRATION
+from incumbent.github.models import AddLabels, Commit, OpenPullRequest, PullRequest, PushBranch
+from incumbent.ledger.calibration.calibrate import ConfigEdit
+from incumbent.ledger.model import BRANCH
+from incumbent.mcp.writing import BRANCHES as CHAT
+from incumbent.reconcile.candidate_plan import PREFIX as CANDIDATES
+from incumbent.reconcile.quarantine_plan import QUARANTINE
+from incumbent.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, TOP_UP
+from incumbent.report.pull_request_bodies import closing
 
 BASE, TIP, OTHER = "b" * 40, "c" * 40, "d" * 40
 FILES = (("config/curation.yaml", "text\n"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.markdown_text import seen
+from incumbent.github.markdown_text import seen
 
 LINE = "/incumbent run"
 BLOCKS = ("center", "div", "h1", "h2", "li", "ol", "p", "ul")

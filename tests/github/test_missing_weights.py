@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.classifier.caching_backend import HaltedBackend
-from bot.classifier.embedded.weights import WAYS_OUT, WeightsError
-from bot.classifier.model import Backend
-from bot.config import CONFIG_FILE
-from bot.github.check import PLATFORM_ACTS, Result
-from bot.github.events import Event, Flow
-from bot.github.facts import Analysis
-from bot.github.run import publish_event
-from bot.pipeline.impact.measure import NOT_HERE
-from bot.pipeline.review import Platform
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
+from incumbent.classifier.caching_backend import HaltedBackend
+from incumbent.classifier.embedded.weights import WAYS_OUT, WeightsError
+from incumbent.classifier.model import Backend
+from incumbent.github.check import PLATFORM_ACTS, Result
+from incumbent.github.events import Event, Flow
+from incumbent.github.facts import Analysis
+from incumbent.github.run import publish_event
+from incumbent.pipeline.impact.measure import NOT_HERE
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import reconcile_event, survey_event
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.github.test_impact_flow import ACME, OF_F, Desk, _no_race, _silent, desk, written
 from tests.pipeline.impact.test_measure import WITH_F, config
 from tests.reconcile.hub import MAIN

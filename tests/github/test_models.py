@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.models import (
+from incumbent.github.models import (
     AddLabels,
     CloseIssue,
     ClosePullRequest,

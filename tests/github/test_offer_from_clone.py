@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot.errors import UsageError
-from bot.files.snapshot import WorkingTree
-from bot.github.client import GitHubClient
-from bot.github.git_state import offer_from_clone
-from bot.github.managed_pull_request import DesiredPullRequest
-from bot.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
+from incumbent.errors import UsageError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.github.client import GitHubClient
+from incumbent.github.git_state import offer_from_clone
+from incumbent.github.managed_pull_request import DesiredPullRequest
+from incumbent.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
 from tests.origin import Origin
 
 FILES = {"config/curation.yaml": b"a: 1\nb: 2\n", "taxonomy/taxonomy.yaml": b"x\n", "README.md": b"hi\n"}

@@ -21,14 +21,14 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from bot.github import preflight
-from bot.github.check import PullRequestLabel
-from bot.github.events import Event, Flow
-from bot.github.git_state import FOLDERS
-from bot.github.governing import PLACES
-from bot.github.models import CHECK
-from bot.ledger.model import BRANCH, record_path
-from bot.text.digests import digest
+from incumbent.github import preflight
+from incumbent.github.check import PullRequestLabel
+from incumbent.github.events import Event, Flow
+from incumbent.github.git_state import FOLDERS
+from incumbent.github.governing import PLACES
+from incumbent.github.models import CHECK
+from incumbent.ledger.model import BRANCH, record_path
+from incumbent.text.digests import digest
 
 HEAD, OTHER = "1" * 40, "2" * 40
 AT = "2026-01-01T00:00:00Z"
@@ -513,7 +513,7 @@ def test_whether_something_exists(server: Server, pauses: list[float]) -> None:
 
 def test_run_as_a_program_it_ends_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INCUMBENT_STEP", raising=False)
-    monkeypatch.delitem(sys.modules, "bot.github.preflight")
+    monkeypatch.delitem(sys.modules, "incumbent.github.preflight")
     with pytest.raises(SystemExit) as caught:
-        runpy.run_module("bot.github.preflight", run_name="__main__")
+        runpy.run_module("incumbent.github.preflight", run_name="__main__")
     assert caught.value.code == 1

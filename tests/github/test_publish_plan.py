@@ -10,20 +10,20 @@ from typing import Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from bot.classifier.language_model.abilities import BEST, KeptAbilities
-from bot.classifier.model import Classification, Path
-from bot.curator.entry import Source
-from bot.curator.store import RegressionSet
-from bot.errors import Problem
-from bot.files.validation import Checked
-from bot.git import ChangedFile
-from bot.github.authority import UNKNOWN_PERMISSION
-from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
-from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
-from bot.github.publish_plan import PublishPlan, find_sticky, plan_retraction
-from bot.ledger.classifications import is_shard
-from bot.ledger.model import MOST_ENDPOINTS, AbilityRecord, record_path
-from bot.text.digests import digest
+from incumbent.classifier.language_model.abilities import BEST, KeptAbilities
+from incumbent.classifier.model import Classification, Path
+from incumbent.curator.entry import Source
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import Problem
+from incumbent.files.git import ChangedFile
+from incumbent.files.validation import Checked
+from incumbent.github.authority import UNKNOWN_PERMISSION
+from incumbent.github.facts import Analysis, ChangedEntryFile, StoppedFacts
+from incumbent.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
+from incumbent.github.publish_plan import PublishPlan, find_sticky, plan_retraction
+from incumbent.ledger.classifications import is_shard
+from incumbent.ledger.model import MOST_ENDPOINTS, AbilityRecord, record_path
+from incumbent.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query, reworded
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bot.config import LEDGER_FILES
-from bot.errors import OutsideError
-from bot.files.snapshot import EmptySnapshot, Overlay, ReadingLimits
-from bot.github import read_back
-from bot.github.models import WriteLedger
-from bot.ledger import store
-from bot.ledger.classifications import shards_of
-from bot.ledger.model import (
+from incumbent.errors import OutsideError
+from incumbent.files.snapshot import EmptySnapshot, Overlay, ReadingLimits
+from incumbent.github import read_back
+from incumbent.github.models import WriteLedger
+from incumbent.ledger import store
+from incumbent.ledger.classifications import shards_of
+from incumbent.ledger.model import (
     FORMAT,
     FolderRecord,
     PullRequestRecord,
@@ -20,7 +19,8 @@ from bot.ledger.model import (
     folder_path,
     record_path,
 )
-from bot.ledger.store import format_file, record_text
+from incumbent.ledger.store import format_file, record_text
+from incumbent.taxonomy.config import LEDGER_FILES
 from tests.github.scenes import QUERIES
 
 RECORD = record_text(PullRequestRecord(pull_request=7, head="1" * 40))

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Classification, Judgement
-from bot.curator.entry import Entry
-from bot.github.reclassified_entries import RenewalFacts, entry_digest, renewal_facts, renewed
-from bot.intake.specification import UNDECLARED
-from bot.pipeline.reclassify import ReclassifyTask, Renewal
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.classify import ClassifierResult
+from incumbent.classifier.model import Classification, Judgement
+from incumbent.curator.entry import Entry
+from incumbent.github.reclassified_entries import RenewalFacts, entry_digest, renewal_facts, renewed
+from incumbent.intake.specification import UNDECLARED
+from incumbent.pipeline.reclassify import ReclassifyTask, Renewal
+from incumbent.taxonomy.model import Taxonomy
 from tests.factories import make_entry, make_taxonomy
 from tests.github.scenes import IDENTITY
 

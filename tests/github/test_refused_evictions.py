@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.github.judgement import RefusedEviction
-from bot.github.models import IssueComment, PullRequest, ThreadComment
-from bot.github.refused_evictions import refused_before
-from bot.ledger.model import Refusal, Request, RequestRecord, SuggestionRecord
-from bot.text.digests import digest
+from incumbent.github.judgement import RefusedEviction
+from incumbent.github.models import IssueComment, PullRequest, ThreadComment
+from incumbent.github.refused_evictions import refused_before
+from incumbent.ledger.model import Refusal, Request, RequestRecord, SuggestionRecord
+from incumbent.text.digests import digest
 from tests.reconcile.merges import make_comment, make_pull
 
 ONE, TWO = "1" * 16, "2" * 16

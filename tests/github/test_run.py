@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from bot.config import CONFIG_FILE
-from bot.curator.entry import Evicted
-from bot.curator.file_changes import evict, render
-from bot.curator.store import entry_path
-from bot.errors import OutsideError
-from bot.github.client import TRIES, LostRaceError
-from bot.github.events import Event, Flow
-from bot.github.facts import Analysis
-from bot.github.models import CheckRun, Operation, PullRequest, WriteLedger
-from bot.github.publication import Publication
-from bot.github.run import analyse_event, publish_event, redirected
-from bot.taxonomy.loading import TAXONOMY_FILE
+from incumbent.curator.entry import Evicted
+from incumbent.curator.file_changes import evict, render
+from incumbent.curator.store import entry_path
+from incumbent.errors import OutsideError
+from incumbent.github.client import TRIES, LostRaceError
+from incumbent.github.events import Event, Flow
+from incumbent.github.facts import Analysis
+from incumbent.github.models import CheckRun, Operation, PullRequest, WriteLedger
+from incumbent.github.publication import Publication
+from incumbent.github.run import analyse_event, publish_event, redirected
+from incumbent.taxonomy.config import CONFIG_FILE
+from incumbent.taxonomy.loading import TAXONOMY_FILE
 from tests.factories import make_entry
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import Reader, agent_files, config_text, platform_files, text_of, world_of

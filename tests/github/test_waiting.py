@@ -11,10 +11,10 @@ from threading import Thread
 import pytest
 import yaml
 
-from bot.errors import OutsideError
-from bot.github.client import GitHubClient, RefusedError
-from bot.github.patient_retry import JOB_SECONDS, TooLongError, WaitBudget
-from bot.setup_files import setup_file
+from incumbent.errors import OutsideError
+from incumbent.github.client import GitHubClient, RefusedError
+from incumbent.github.patient_retry import JOB_SECONDS, TooLongError, WaitBudget
+from incumbent.pipeline.setup_files import setup_file
 
 PRIMARY = "API rate limit exceeded for installation ID 7."
 SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."

@@ -8,8 +8,8 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-from bot.classifier.embedded.weights import SHIPPED_DIGEST
-from bot.cli.main import COMMANDS
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST
+from incumbent.cli.main import COMMANDS
 from tests.cli.test_agreement import ledger, month
 from tests.cli.test_calibrate import answers, head
 from tests.cli.test_candidates import make_repository

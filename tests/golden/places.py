@@ -17,8 +17,8 @@ from unittest.mock import patch
 
 import git
 
-from bot.classifier.embedded.weights import SHIPPED_DIGEST
-from bot.cli.main import run
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST
+from incumbent.cli.main import run
 from tests.cli.conftest import make_platform
 from tests.factories import REPOSITORY
 
@@ -38,7 +38,7 @@ def incumbent(*arguments: str, terminal: bool = False) -> str:
     """The command, its exit code and all that it prints, as the current folder's files are."""
     out, err = (_Terminal if terminal else io.StringIO)(), io.StringIO()
     # No time passes: how often a step says how far it is, and how fast, would depend on the machine.
-    with patch("bot.cli.output.time", _STILL), redirect_stdout(out), redirect_stderr(err):
+    with patch("incumbent.cli.output.time", _STILL), redirect_stdout(out), redirect_stderr(err):
         code = run(arguments)
     parts = [f"$ incumbent {shlex.join(arguments)}{'  # on a terminal' if terminal else ''}", f"exit code {code}"]
     parts += [f"--- {name}\n{text}" for name, text in (("output", out.getvalue()), ("errors", err.getvalue())) if text]

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from bot.calibration.calibrate import ConfigEdit
-from bot.config import CONFIG_FILE
-from bot.curator.file_changes import render
-from bot.curator.store import entry_path, tombstone_path
-from bot.doctor.diagnosis import diagnose
-from bot.github.events import Flow
-from bot.github.managed_pull_request import calibration_offer, plan_pull_request
-from bot.intake.query import Setup
-from bot.report.calibration import description
+from incumbent.curator.file_changes import render
+from incumbent.curator.store import entry_path, tombstone_path
+from incumbent.doctor.diagnosis import diagnose
+from incumbent.github.events import Flow
+from incumbent.github.managed_pull_request import calibration_offer, plan_pull_request
+from incumbent.intake.query import Setup
+from incumbent.ledger.calibration.calibrate import ConfigEdit
+from incumbent.report.calibration import description
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.cli.test_agreement import ledger
 from tests.cli.test_calibrate import answers, head
 from tests.doctor.test_diagnosis import HEALTHY, REQUIRED, UNREAD, committing, config, filtered, main
@@ -293,7 +293,7 @@ def calibration(work: Path) -> str:
     """The pull request that offers knobs which curators' answers speak for."""
     with other_platform(work) as platform:
         ledger(platform, answers(head(platform)))
-        with patch("bot.cli.agreement.print_json") as printed:
+        with patch("incumbent.cli.agreement.print_json") as printed:
             incumbent("calibrate", "--json")
     (output,) = printed.call_args.args
     edit = ConfigEdit(CONFIG, output.config or "", "0" * 8)
@@ -313,7 +313,7 @@ def doctor(work: Path) -> str:
     parts = []
     for place, change in enumerate(changes):
         found = diagnose(_facts(change))
-        with patch("bot.cli.setup._findings", return_value=found):
+        with patch("incumbent.cli.setup._findings", return_value=found):
             call = ("doctor", "--repository", "acme/platform")
             parts.append(incumbent(*call) + (incumbent(*call, "--json") if place == 1 else ""))
     return "".join(parts)

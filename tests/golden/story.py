@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.github.client import ProtectedBranchError
-from bot.github.events import Event, Flow
-from bot.github.models import (
+from incumbent.github.client import ProtectedBranchError
+from incumbent.github.events import Event, Flow
+from incumbent.github.models import (
     AddLabels,
     CloseIssue,
     ClosePullRequest,
@@ -29,11 +29,11 @@ from bot.github.models import (
     RemoveLabel,
     WriteLedger,
 )
-from bot.github.publication import CiOutput, Publication
-from bot.github.run import publish_event
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
-from bot.text.masking import masked_json
+from incumbent.github.publication import CiOutput, Publication
+from incumbent.github.run import publish_event
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import reconcile_event, survey_event
+from incumbent.text.masking import masked_json
 from tests.github.test_impact_flow import Desk
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import agent_files

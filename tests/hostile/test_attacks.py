@@ -7,8 +7,8 @@ from zlib import crc32
 
 import pytest
 
-from bot.intake.agents.reader import bare_readers, whole_readers
-from bot.intake.eval_sets.reader import readers
+from incumbent.intake.agents.reader import bare_readers, whole_readers
+from incumbent.intake.eval_sets.reader import readers
 from tests.formats import EVAL_SETS
 from tests.hostile import structural, values
 from tests.hostile.agents import AGENTS

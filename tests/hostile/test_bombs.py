@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from bot.config import REVIEWED_FILES
-from bot.errors import InputError
-from bot.evaluation.labels import read_file
-from bot.files.snapshot import ReadingLimits
-from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, read_exemplars
+from incumbent.classifier.evaluation.labels import read_file
+from incumbent.errors import InputError
+from incumbent.files.snapshot import ReadingLimits
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, read_exemplars
 from tests.factories import SHIPPED, make_taxonomy
 from tests.hostile.attacks import sampled
 from tests.hostile.judging import Worker

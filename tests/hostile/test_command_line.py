@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.factories import REPOSITORY
 from tests.hostile.judging import SECRET, place
 from tests.hostile.templates import folder_of

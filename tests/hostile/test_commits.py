@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import InputError
-from bot.git import ObjectStore
-from bot.pipeline.submission import read_package
+from incumbent.errors import InputError
+from incumbent.files.git import ObjectStore
+from incumbent.pipeline.submission import read_package
 from tests.factories import SHIPPED
 from tests.hostile.templates import AGENT, EVALS
 from tests.origin import Entry, Origin

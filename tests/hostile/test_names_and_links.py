@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from bot.cli.main import run
-from bot.config import CONFIG_FILE
-from bot.errors import InputError, Problem
-from bot.git import ObjectStore
-from bot.github.analyse_job import ReleaseInputs, analyse
-from bot.github.events import Event, Flow
-from bot.ledger.model import CorrectionRecord
-from bot.pipeline.review import load_platform
-from bot.pipeline.workspace import open_platform
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.inventory_job import Past, survey
-from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
-from bot.taxonomy.loading import TAXONOMY_FILE
+from incumbent.cli.main import run
+from incumbent.errors import InputError, Problem
+from incumbent.files.git import ObjectStore
+from incumbent.github.analyse_job import ReleaseInputs, analyse
+from incumbent.github.events import Event, Flow
+from incumbent.ledger.model import CorrectionRecord
+from incumbent.pipeline.review import load_platform
+from incumbent.pipeline.workspace import open_platform
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.inventory_job import Past, survey
+from incumbent.taxonomy.config import CONFIG_FILE
+from incumbent.taxonomy.exemplars import EXEMPLARS_FOLDER
+from incumbent.taxonomy.loading import TAXONOMY_FILE
 from tests.origin import Entry, Origin
 from tests.pipeline.impact.platforms import BASE, Counting, member
 from tests.reconcile.runs import agent_files, config_text, platform_files, text_of

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-import bot
-from bot.classifier.visible_text import clean
+import incumbent
+from incumbent.classifier.visible_text import clean
 from tests.variants import one_in
 
 CHARACTERS = 20_000
@@ -31,7 +31,7 @@ SIZES = (16, 24, 500, 4_000)
 SUSPECT = 0.005
 """Seconds for the last of these sizes, after which ``LONGER`` ones are tried."""
 LONGER = (6_000, CHARACTERS)
-OUR_OWN = {"bot.mcp_server.resources": "reads documents of ours alone"}
+OUR_OWN = {"incumbent.mcp.resources": "reads documents of ours alone"}
 
 METHODS = frozenset({"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
 ANCHORED = frozenset({"match", "fullmatch"})
@@ -39,7 +39,7 @@ Key = tuple[str | bytes, int]
 
 
 def modules() -> list[ModuleType]:
-    names = [found.name for found in pkgutil.walk_packages(bot.__path__, "bot.")]
+    names = [found.name for found in pkgutil.walk_packages(incumbent.__path__, "incumbent.")]
     return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
 
 
@@ -193,7 +193,7 @@ def busiest(pattern: re.Pattern[Any], place: str, methods: frozenset[str]) -> tu
             if size in LONGER and seconds < SUSPECT:
                 break
             text: Any = before + unit * (size // len(unit) + 1) + "\0!"
-            if place.startswith("bot.classifier.embedded"):
+            if place.startswith("incumbent.classifier.embedded"):
                 text = clean(text, CHARACTERS)
             if isinstance(pattern.pattern, bytes):
                 text = text.encode("latin-1", "replace")

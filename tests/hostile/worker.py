@@ -17,14 +17,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bot.errors import InputError, Problem
-from bot.files.process import set_loaded_aside
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reader import bare_readers, whole_readers
-from bot.intake.eval_sets.reader import readers
-from bot.intake.expectation import understand
-from bot.pipeline.submission import read_package
-from bot.text.secrets import holds_key
+from incumbent.errors import InputError, Problem
+from incumbent.files.process import set_loaded_aside
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reader import bare_readers, whole_readers
+from incumbent.intake.eval_sets.reader import readers
+from incumbent.intake.expectation import understand
+from incumbent.pipeline.submission import read_package
+from incumbent.text.secrets import holds_key
 from tests.factories import SHIPPED
 from tests.fuzz.targets import faults_of, last_lines
 from tests.hostile.judging import SECRET

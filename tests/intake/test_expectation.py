@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.files.documents import Data
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reading import read_specification
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.expectation import MAX_PREFIXES, Expectation, ExpectedTools, expected_tools, understand
-from bot.intake.specification import Tool
-from bot.intake.tool_calls import ToolCall
+from incumbent.files.documents import Data
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reading import read_specification
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.expectation import MAX_PREFIXES, Expectation, ExpectedTools, expected_tools, understand
+from incumbent.intake.specification import Tool
+from incumbent.intake.tool_calls import ToolCall
 from tests.factories import REPOSITORY
 from tests.intake.agents.builders import make_limits
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from bot.files.snapshot import WorkingTree
-from bot.intake.expectation_remarks import SHOWN, expectation_remarks
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED, Tool
-from bot.pipeline.submission import read_package
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.expectation_remarks import SHOWN, expectation_remarks
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED, Tool
+from incumbent.pipeline.submission import read_package
 from tests.factories import SHIPPED
 from tests.intake.test_expectation import make_tools
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.intake.expectation import ExpectedTools, Order, expected_tools, understand
-from bot.intake.tool_calls import ToolCall, call_syntax
+from incumbent.intake.expectation import ExpectedTools, Order, expected_tools, understand
+from incumbent.intake.tool_calls import ToolCall, call_syntax
 from tests.intake.test_expectation import make_tools
 
 FIND, BOOK = "find_slip", "book_slip"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.files.snapshot import WorkingTree
-from bot.intake.placeholder_remarks import SHOWN, placeholder_remarks
-from bot.intake.query import Query
-from bot.pipeline.submission import read_package
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.placeholder_remarks import SHOWN, placeholder_remarks
+from incumbent.intake.query import Query
+from incumbent.pipeline.submission import read_package
 from tests.factories import SHIPPED
 
 ASKED = "placeholders are judged as a neutral word"

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bot.errors import InputError
-from bot.files.snapshot import Overlay, WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.query import FixtureFolder, MadeIds, Query, Setup, SpokenFile, fault_of_id, missing_fixtures
-from bot.pipeline.submission import faults_of_names, read_package
+from incumbent.errors import InputError
+from incumbent.files.snapshot import Overlay, WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.query import FixtureFolder, MadeIds, Query, Setup, SpokenFile, fault_of_id, missing_fixtures
+from incumbent.pipeline.submission import faults_of_names, read_package
 from tests.factories import SHIPPED
 
 

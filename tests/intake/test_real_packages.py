@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.backends import make_backend
-from bot.classifier.model import Backend
-from bot.errors import InputError
-from bot.files.snapshot import ReadingLimits, WorkingTree
-from bot.intake.agents.reading import read_specification
-from bot.pipeline.review import Platform, load_platform, review
-from bot.pipeline.submission import read_package
-from bot.report.review_json import ReviewOutput
-from bot.report.review_markdown import render_markdown
+from incumbent.classifier.backends import make_backend
+from incumbent.classifier.model import Backend
+from incumbent.errors import InputError
+from incumbent.files.snapshot import ReadingLimits, WorkingTree
+from incumbent.intake.agents.reading import read_specification
+from incumbent.pipeline.review import Platform, load_platform, review
+from incumbent.pipeline.submission import read_package
+from incumbent.report.review_json import ReviewOutput
+from incumbent.report.review_markdown import render_markdown
 from tests.factories import REPOSITORY, SHIPPED
 
 CORPUS = os.environ.get("INCUMBENT_CORPUS")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bot.ledger.events import (
+from incumbent.ledger.events import (
     Answered,
     Applied,
     Corrected,
@@ -18,7 +18,7 @@ from bot.ledger.events import (
     Settled,
     Withdrawn,
 )
-from bot.ledger.model import CommentKey, comment_order
+from incumbent.ledger.model import CommentKey, comment_order
 
 
 @dataclass(frozen=True, kw_only=True)

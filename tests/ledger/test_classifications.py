@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import (
+from incumbent.classifier.model import (
     BASES,
     CalledTools,
     Classification,
@@ -24,14 +24,14 @@ from bot.classifier.model import (
     Unfamiliar,
     tools_digest,
 )
-from bot.errors import InputError
-from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.ledger.classifications import ROWS, shards_of, tool_digest
-from bot.ledger.keys import with_tool_names
-from bot.ledger.model import record_path
-from bot.ledger.store import load_shard
-from bot.text.compare import rounded
-from bot.text.digests import digest
+from incumbent.errors import InputError
+from incumbent.files.snapshot import EmptySnapshot, Overlay
+from incumbent.ledger.classifications import ROWS, shards_of, tool_digest
+from incumbent.ledger.keys import with_tool_names
+from incumbent.ledger.model import record_path
+from incumbent.ledger.store import load_shard
+from incumbent.text.compare import rounded
+from incumbent.text.digests import digest
 from tests.classifier.factories import intent, request, specification, taxonomy, tool
 
 PATH = record_path(7)

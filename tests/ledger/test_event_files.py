@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from bot.config import LEDGER_FILES
-from bot.files.documents import Document, parse_json_text
-from bot.files.snapshot import WorkingTree
-from bot.ledger import event_files
-from bot.ledger.event_files import RecordedEvents, appended, load_events, parsed, parsed_of, parsed_with
-from bot.ledger.events import (
+from incumbent.files.documents import Document, parse_json_text
+from incumbent.files.snapshot import WorkingTree
+from incumbent.ledger import event_files
+from incumbent.ledger.event_files import RecordedEvents, appended, load_events, parsed, parsed_of, parsed_with
+from incumbent.ledger.events import (
     SET_EVENTS,
     Applied,
     Closed,
@@ -29,6 +28,7 @@ from bot.ledger.events import (
     VerdictFacts,
     events_path,
 )
+from incumbent.taxonomy.config import LEDGER_FILES
 from tests.agreement.factories import (
     COMMIT,
     answered,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Classification, Findings, Identity, Sample, agree
-from bot.intake.expectation import ExpectedTools
-from bot.ledger.keys import classification_key, content_key, under
-from bot.text.digests import digest
+from incumbent.classifier.model import Classification, Findings, Identity, Sample, agree
+from incumbent.intake.expectation import ExpectedTools
+from incumbent.ledger.keys import classification_key, content_key, under
+from incumbent.text.digests import digest
 
 ADD = ExpectedTools(steps=(("add",),))
 IDENTITY = Identity(backend="embedded", model="m", prompt="p", samples=5)

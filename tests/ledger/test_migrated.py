@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ledger.events import Shown, Suggested
-from bot.ledger.migrated import capabilities_in, migrated_corrections, migrated_events
-from bot.ledger.model import CorrectionRecord, StoredCorrection
-from bot.taxonomy.migration import NOTHING, Lineage, Migration
+from incumbent.ledger.events import Shown, Suggested
+from incumbent.ledger.migrated import capabilities_in, migrated_corrections, migrated_events
+from incumbent.ledger.model import CorrectionRecord, StoredCorrection
+from incumbent.taxonomy.migration import NOTHING, Lineage, Migration
 from tests.agreement.factories import corrected, day, decided, facts, shown
 from tests.taxonomy.lives import inverse
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ledger import model
-from bot.ledger.counted import counted_path
-from bot.ledger.events import SET_EVENTS, events_path
-from bot.text.digests import digest
+from incumbent.ledger import model
+from incumbent.ledger.counted import counted_path
+from incumbent.ledger.events import SET_EVENTS, events_path
+from incumbent.text.digests import digest
 
 
 def test_the_files_at_the_top_keep_their_names() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ledger.people import is_bot, is_person
+from incumbent.ledger.people import is_bot, is_person
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.ledger.events import ADMISSION, Applied, Decided, Forgotten, LedgerEvent, Reopened, Settled
+from incumbent.ledger.events import ADMISSION, Applied, Decided, Forgotten, LedgerEvent, Reopened, Settled
 from tests.agreement.factories import (
     answered,
     by_hand,

@@ -23,11 +23,11 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
-from bot.cli.main import run
-from bot.config import CONFIG_FILE
-from bot.mcp_server.server import make_server
-from bot.mcp_server.untrusted import CLOSING, OPENING, unmarked
-from bot.mcp_server.workspace import Workspace
+from incumbent.cli.main import run
+from incumbent.mcp.server import make_server
+from incumbent.mcp.untrusted import CLOSING, OPENING, unmarked
+from incumbent.mcp.workspace import Workspace
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
@@ -123,7 +123,7 @@ def in_process(platform: Path, *, writes: bool = False) -> Client:
 
 def command(platform: Path, *options: str) -> list[str]:
     """How a host starts the server."""
-    return [sys.executable, "-m", "bot", "mcp", "--repo", str(platform), *options]
+    return [sys.executable, "-m", "incumbent", "mcp", "--repo", str(platform), *options]
 
 
 def over_stdio(platform: Path, *options: str) -> Client:
@@ -141,7 +141,7 @@ def surest(platform: Path) -> tuple[Path, Any]:
 
 
 @contextmanager
-def http_server(platform: Path, *options: str, start: Sequence[str] = ("-m", "bot")) -> Iterator[str]:
+def http_server(platform: Path, *options: str, start: Sequence[str] = ("-m", "incumbent")) -> Iterator[str]:
     """The address of a server over HTTP, on a port that was free; ``start`` is how Python starts the program."""
     process = subprocess.Popen(
         [sys.executable, *start, *command(platform, "--http", "--port", "0", *options)[3:]],

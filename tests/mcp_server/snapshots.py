@@ -12,9 +12,9 @@ from typing import Any
 
 import anyio
 
-from bot.config import CONFIG_FILE
-from bot.mcp_server.server import make_server
-from bot.mcp_server.workspace import Workspace
+from incumbent.mcp.server import make_server
+from incumbent.mcp.workspace import Workspace
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.factories import REPOSITORY
 
 FOLDER = Path(__file__).with_name("snapshots")

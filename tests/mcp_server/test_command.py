@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.factories import REPOSITORY
 
 
@@ -23,16 +23,16 @@ def test_no_other_command_needs_the_sdk() -> None:
     program = (
         "import sys\n"
         "sys.modules['mcp'] = None\n"
-        "from bot.cli.main import COMMANDS, run\n"
-        "import bot.cli.integration\n"
+        "from incumbent.cli.main import COMMANDS, run\n"
+        "import incumbent.cli.integration\n"
         "codes = [run([name, '--help']) for name in COMMANDS] + [run(['status'])]\n"
-        "sys.exit(any(codes) or any(name.startswith(('mcp.', 'bot.mcp_server')) for name in sys.modules))\n"
+        "sys.exit(any(codes) or any(name.startswith(('mcp.', 'incumbent.mcp')) for name in sys.modules))\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, check=False)
     assert ended.returncode == 0, ended.stderr.decode()
 
 
 def test_nothing_else_of_the_product_imports_the_server() -> None:
-    others = [path for path in Path(REPOSITORY / "bot").rglob("*.py") if path.parent.name != "mcp_server"]
-    importing = [path.name for path in others if "bot.mcp_server" in path.read_text(encoding="utf-8")]
+    others = [path for path in Path(REPOSITORY / "bot" / "incumbent").rglob("*.py") if path.parent.name != "mcp"]
+    importing = [path.name for path in others if "incumbent.mcp" in path.read_text(encoding="utf-8")]
     assert importing == ["integration.py"]

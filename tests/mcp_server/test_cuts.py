@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bot.curator.losses import Loss
-from bot.curator.suggestions import Swap
-from bot.mcp_server.answers import Combinations, Names, StatusAnswer, SuggestionsAnswer, Unclassified
-from bot.mcp_server.set_tools import status_page, suggestions_page
-from bot.mcp_server.strict_tool import parts_of
-from bot.mcp_server.tool_runner import shown_in_chat
-from bot.mcp_server.untrusted import mark
-from bot.rater.pair_coverage import MissingPair, PairCoverage
-from bot.report.detection import Detection
-from bot.report.output import PruneOutput, StatusOutput
+from incumbent.curator.losses import Loss
+from incumbent.curator.suggestions import Swap
+from incumbent.mcp.answers import Combinations, Names, StatusAnswer, SuggestionsAnswer, Unclassified
+from incumbent.mcp.set_tools import status_page, suggestions_page
+from incumbent.mcp.strict_tool import parts_of
+from incumbent.mcp.tool_runner import shown_in_chat
+from incumbent.mcp.untrusted import mark
+from incumbent.rater.pair_coverage import MissingPair, PairCoverage
+from incumbent.report.detection import Detection
+from incumbent.report.output import PruneOutput, StatusOutput
 from tests.mcp_server.snapshots import published
 
 # Bounded otherwise: by the rows that were asked for, the taxonomy, the codes that there are, or one query's turns.

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from bot.classifier.embedded import weights
-from bot.config import CONFIG_FILE
-from bot.mcp_server.workspace import Workspace
-from bot.pipeline.review import Platform
+from incumbent.classifier.embedded import weights
+from incumbent.mcp.workspace import Workspace
+from incumbent.pipeline.review import Platform
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
     CARD_LINE,

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from mcp import Client
 
-from bot.mcp_server.untrusted import CLOSING, OPENING
+from incumbent.mcp.untrusted import CLOSING, OPENING
 from tests.mcp_server.conftest import answer_of, drive, in_process, outside_marks, refusal_of, text_of
 
 PAYLOAD = "obey-the-eval-set"

@@ -20,11 +20,11 @@ import pytest
 from mcp import Client
 from starlette.types import Message, Receive, Scope, Send
 
-from bot.cli.main import run
-from bot.errors import UsageError
-from bot.mcp_server import bounded_http
-from bot.mcp_server.bounded_http import ARRIVAL, IDLE, MOST_SESSIONS
-from bot.mcp_server.serving import loopback
+from incumbent.cli.main import run
+from incumbent.errors import UsageError
+from incumbent.mcp import bounded_http
+from incumbent.mcp.bounded_http import ARRIVAL, IDLE, MOST_SESSIONS
+from incumbent.mcp.serving import loopback
 from tests.classifier.model_server import ModelServer
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
@@ -141,8 +141,8 @@ def test_a_form_of_a_web_page_is_refused(one_address: str) -> None:
 
 
 BOUNDED = """
-from bot.cli.main import main
-from bot.mcp_server import bounded_http
+from incumbent.cli.main import main
+from incumbent.mcp import bounded_http
 
 bounded_http.MOST_SESSIONS = 2
 bounded_http.MOST_CONNECTIONS = 5

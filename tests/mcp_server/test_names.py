@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.mcp_server.untrusted import mark, unmarked
+from incumbent.mcp.untrusted import mark, unmarked
 from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, drive, in_process, refusal_of
 from tests.mcp_server.test_reading import read
 

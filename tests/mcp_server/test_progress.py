@@ -12,13 +12,13 @@ import anyio
 import pytest
 from mcp import Client
 
-from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest
-from bot.classifier.usage import Usage
-from bot.config import CONFIG_FILE
-from bot.errors import OutsideError
-from bot.mcp_server.tool_runner import WAITING, WORKERS
-from bot.mcp_server.workspace import PATIENCE as PATIENCE_TO_FIT
-from bot.mcp_server.workspace import SingleFlight, Workspace
+from incumbent.classifier.model import Consensus, Finding, Identity, InferenceRequest
+from incumbent.classifier.usage import Usage
+from incumbent.errors import OutsideError
+from incumbent.mcp.tool_runner import WAITING, WORKERS
+from incumbent.mcp.workspace import PATIENCE as PATIENCE_TO_FIT
+from incumbent.mcp.workspace import SingleFlight, Workspace
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.mcp_server.conftest import BRANCH_LINE, PATIENCE, answer_of, ask, drive, refusal_of, workspace_client
 
 PAUSE = 0.05

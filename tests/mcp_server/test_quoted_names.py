@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.formats import EVAL_SETS
 from tests.hostile.templates import Template, written
 from tests.mcp_server.conftest import CARD_LINE, call, drive, example_platform, in_process, outside_marks, text_of

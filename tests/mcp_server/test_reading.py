@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.mcp_server.resources import rule_text
-from bot.mcp_server.untrusted import mark
+from incumbent.mcp.resources import rule_text
+from incumbent.mcp.untrusted import mark
 from tests.cli.test_agreement import ledger, month
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import AGENT, BRANCH_LINE, CARD_LINE, ask, bare, drive, in_process

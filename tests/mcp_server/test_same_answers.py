@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.cli.main import run
-from bot.mcp_server.untrusted import mark
+from incumbent.cli.main import run
+from incumbent.mcp.untrusted import mark
 from tests.cli.test_agreement import ledger, month
 from tests.factories import REPOSITORY, config_with
 from tests.mcp_server.conftest import AGENT, BRANCH_LINE, CARD_LINE, ask, bare, in_process, surest

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client
 
-from bot.mcp_server.strict_tool import parts_of, slim, slim_arguments
+from incumbent.mcp.strict_tool import parts_of, slim, slim_arguments
 from tests.mcp_server.conftest import drive, in_process
 from tests.mcp_server.snapshots import FOLDER, published, written
 

@@ -16,9 +16,9 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import ErrorData
 from pydantic import ValidationError
 
-from bot.mcp_server.server import explain_misfits
-from bot.mcp_server.serving import answer_to
-from bot.mcp_server.tool_runner import WORKERS
+from incumbent.mcp.server import explain_misfits
+from incumbent.mcp.serving import answer_to
+from incumbent.mcp.tool_runner import WORKERS
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import (
     BRANCH_LINE,

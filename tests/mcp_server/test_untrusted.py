@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from bot.curator.entry import entry_id
-from bot.errors import InputError, Problem, UsageError
-from bot.mcp_server.tool_runner import error_text
-from bot.mcp_server.untrusted import (
+from incumbent.curator.entry import entry_id
+from incumbent.errors import InputError, Problem, UsageError
+from incumbent.mcp.tool_runner import error_text
+from incumbent.mcp.untrusted import (
     CLOSING,
     LONGEST_NAME,
     OPENING,

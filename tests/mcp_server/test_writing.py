@@ -11,12 +11,12 @@ import git
 import pytest
 import yaml
 
-from bot.config import CONFIG_FILE
-from bot.errors import UsageError
-from bot.files.snapshot import WorkingTree
-from bot.github.commands import Verb
-from bot.github.git_state import differing_place
-from bot.mcp_server.writing import command_line
+from incumbent.errors import UsageError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.github.commands import Verb
+from incumbent.github.git_state import differing_place
+from incumbent.mcp.writing import command_line
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of, surest
 from tests.mcp_server.test_same_answers import cut
 

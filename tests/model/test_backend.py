@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.abilities import RememberedAbilities
-from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.model import Finding
-from bot.cli.main import run
-from bot.config import OpenAISettings
-from bot.errors import OutsideError
+from incumbent.classifier.language_model.abilities import RememberedAbilities
+from incumbent.classifier.language_model.backend import LanguageModelBackend
+from incumbent.classifier.model import Finding
+from incumbent.cli.main import run
+from incumbent.errors import OutsideError
+from incumbent.taxonomy.config import OpenAISettings
 from tests.classifier.factories import answers, intent, openai_settings, request, taxonomy
 from tests.factories import REPOSITORY
 from tests.model.serving import Server

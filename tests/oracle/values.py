@@ -1,4 +1,4 @@
-"""The oracle's own values: it borrows none from ``bot``."""
+"""The oracle's own values: it borrows none from ``incumbent``."""
 
 from __future__ import annotations
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Classification, Identity, Judgement, StatedCalls
-from bot.curator.entry import Source
-from bot.curator.staging import AuditStamp
-from bot.curator.store import RegressionSet
-from bot.intake.query import Query
-from bot.pipeline.admit import archived_entries
-from bot.pipeline.review import ClassifiedSubmission, Platform
-from bot.pipeline.submission import Submission
+from incumbent.classifier.classify import ClassifierResult
+from incumbent.classifier.model import Classification, Identity, Judgement, StatedCalls
+from incumbent.curator.entry import Source
+from incumbent.curator.staging import AuditStamp
+from incumbent.curator.store import RegressionSet
+from incumbent.intake.query import Query
+from incumbent.pipeline.admit import archived_entries
+from incumbent.pipeline.review import ClassifiedSubmission, Platform
+from incumbent.pipeline.submission import Submission
 from tests.factories import make_config, make_entry, make_taxonomy
 
 TAXONOMY = make_taxonomy("a", "b", "c")

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Classification, Identity, Judgement
-from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
-from bot.curator.store import RegressionSet
-from bot.intake.query import Query, Setup
-from bot.pipeline.consolidate import Consolidation, consolidate
-from bot.pipeline.matching import asked, content_key, settle
-from bot.pipeline.review import ClassifiedSubmission, Platform, judge
-from bot.pipeline.submission import Submission
-from bot.rater.adapter import rate
-from bot.rater.scores import KeptScores
+from incumbent.classifier.classify import ClassifierResult
+from incumbent.classifier.model import Classification, Identity, Judgement
+from incumbent.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
+from incumbent.curator.store import RegressionSet
+from incumbent.intake.query import Query, Setup
+from incumbent.pipeline.consolidate import Consolidation, consolidate
+from incumbent.pipeline.matching import asked, content_key, settle
+from incumbent.pipeline.review import ClassifiedSubmission, Platform, judge
+from incumbent.pipeline.submission import Submission
+from incumbent.rater.adapter import rate
+from incumbent.rater.scores import KeptScores
 from tests.factories import make_config, make_entry, make_taxonomy, query
 
 TAXONOMY = make_taxonomy("a", "b", "c")

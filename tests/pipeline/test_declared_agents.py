@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.curator.store import RegressionSet
-from bot.pipeline import declared_agents as module
-from bot.pipeline import submission
-from bot.pipeline.declared_agents import declared_agents
-from bot.pipeline.review import Platform
+from incumbent.curator.store import RegressionSet
+from incumbent.pipeline import declared_agents as module
+from incumbent.pipeline import submission
+from incumbent.pipeline.declared_agents import declared_agents
+from incumbent.pipeline.review import Platform
 from tests.classifier.factories import intent, of_tools, taxonomy
 from tests.factories import make_config
 

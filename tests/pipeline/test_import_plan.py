@@ -10,14 +10,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import Identity
-from bot.curator.entry import Entry, Evicted, Imported, Source, Tombstone, entry_id
-from bot.curator.file_changes import render
-from bot.curator.staging import AuditStamp
-from bot.curator.store import RegressionSet
-from bot.errors import InputError
-from bot.intake.query import Query, Setup
-from bot.pipeline.import_plan import (
+from incumbent.classifier.model import Identity
+from incumbent.curator.entry import Entry, Evicted, Imported, Source, Tombstone, entry_id
+from incumbent.curator.file_changes import render
+from incumbent.curator.staging import AuditStamp
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import InputError
+from incumbent.intake.query import Query, Setup
+from incumbent.pipeline.import_plan import (
     NOT_DECLARED,
     Bundle,
     ImportedAgent,
@@ -30,9 +30,9 @@ from bot.pipeline.import_plan import (
     gone,
     plan_import,
 )
-from bot.pipeline.review import Platform
-from bot.pipeline.submission import Submission
-from bot.rater.model import ScoredQuery
+from incumbent.pipeline.review import Platform
+from incumbent.pipeline.submission import Submission
+from incumbent.rater.model import ScoredQuery
 from tests.factories import make_config, make_entry, make_taxonomy
 
 IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)

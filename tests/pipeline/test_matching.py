@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
-from bot.curator.store import RegressionSet
-from bot.files.documents import Data
-from bot.intake.query import Query, Setup
-from bot.pipeline import matching as settling
-from bot.pipeline.matching import MatchedQueries, asked, content_key, settle
-from bot.pipeline.submission import Submission
-from bot.text.digests import digest
+from incumbent.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
+from incumbent.curator.store import RegressionSet
+from incumbent.files.documents import Data
+from incumbent.intake.query import Query, Setup
+from incumbent.pipeline import matching as settling
+from incumbent.pipeline.matching import MatchedQueries, asked, content_key, settle
+from incumbent.pipeline.submission import Submission
+from incumbent.text.digests import digest
 from tests.factories import make_entry
 
 AGENT = ("acme", "desk")

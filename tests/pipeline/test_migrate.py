@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.classifier.corrections import Correction
-from bot.config import CONFIG_FILE
-from bot.curator.corrections import CorrectedText, load_corrections, written
-from bot.curator.entry import CorrectedCost, migrated_values
-from bot.files.snapshot import Overlay, WorkingTree
-from bot.pipeline.migrate import _move_values, plan_migration
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.migration import Migration
+from incumbent.classifier.corrections import Correction
+from incumbent.curator.corrections import CorrectedText, load_corrections, written
+from incumbent.curator.entry import CorrectedCost, migrated_values
+from incumbent.files.snapshot import Overlay, WorkingTree
+from incumbent.pipeline.migrate import _move_values, plan_migration
+from incumbent.taxonomy.config import CONFIG_FILE
+from incumbent.taxonomy.loading import TAXONOMY_FILE
+from incumbent.taxonomy.migration import Migration
 from tests.pipeline.impact.platforms import BASE
 from tests.pipeline.impact.test_measure import SPLIT
 from tests.reconcile.runs import config_text

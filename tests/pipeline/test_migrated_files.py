@@ -9,11 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import REVIEWED_FILES
-from bot.errors import InputError
-from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.files.yaml_writer import edited
-from bot.pipeline.migrated_files import (
+from incumbent.errors import InputError
+from incumbent.files.snapshot import EmptySnapshot, Overlay
+from incumbent.files.yaml_writer import edited
+from incumbent.pipeline.migrated_files import (
     MOVED_FILE,
     bring_up_to_date,
     carried_tables,
@@ -21,11 +20,12 @@ from bot.pipeline.migrated_files import (
     moved_exemplars,
     with_combines,
 )
-from bot.taxonomy.changes import changes_between
-from bot.taxonomy.exemplars import ExemplarFile
-from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files
-from bot.taxonomy.migration import NOTHING, Migration
-from bot.taxonomy.model import Taxonomy
+from incumbent.taxonomy.changes import changes_between
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.exemplars import ExemplarFile
+from incumbent.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files
+from incumbent.taxonomy.migration import NOTHING, Migration
+from incumbent.taxonomy.model import Taxonomy
 
 HAND = "taxonomy/exemplars/hand.tsv"
 HEAD = """\

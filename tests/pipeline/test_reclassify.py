@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.corrections import Correction, Corrections
-from bot.classifier.model import Consensus, Finding, Identity
-from bot.curator.entry import Entry, Imported, migrated
-from bot.curator.staging import classified_by
-from bot.curator.store import RegressionSet
-from bot.errors import OutsideError
-from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline.reclassify import ReclassifyTask, Renewal, _Partly, all_tasks, renew, tasks_of
-from bot.taxonomy.migration import migration_between
-from bot.taxonomy.model import Capability, Exemplars, Taxonomy
-from bot.text.compare import text_key
+from incumbent.classifier.corrections import Correction, Corrections
+from incumbent.classifier.model import Consensus, Finding, Identity
+from incumbent.curator.entry import Entry, Imported, migrated
+from incumbent.curator.staging import classified_by
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import OutsideError
+from incumbent.intake.specification import UNDECLARED, Specification
+from incumbent.pipeline.reclassify import ReclassifyTask, Renewal, _Partly, all_tasks, renew, tasks_of
+from incumbent.taxonomy.migration import migration_between
+from incumbent.taxonomy.model import Capability, Exemplars, Taxonomy
+from incumbent.text.compare import text_key
 from tests.classifier.factories import (
     ScriptedBackend,
     declared,

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.files.documents import Data
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.query import texts_in
-from bot.pipeline.replace_personal_data import Replacement
-from bot.pipeline.scan import FolderScan, folders_of, scan_folder
-from bot.text.personal_data.detector import Detector
+from incumbent.files.documents import Data
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.query import texts_in
+from incumbent.pipeline.replace_personal_data import Replacement
+from incumbent.pipeline.scan import FolderScan, folders_of, scan_folder
+from incumbent.text.personal_data.detector import Detector
 from tests.factories import SHIPPED
 
 CARD = "4539 1488 0343 6467"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.curator.entry import Source, entry_id
-from bot.curator.store import RegressionSet
-from bot.errors import InputError
-from bot.files.snapshot import WorkingTree
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED
-from bot.pipeline.submission import Package, Submission, read_package, refuse_shared_ids
+from incumbent.curator.entry import Source, entry_id
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import InputError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED
+from incumbent.pipeline.submission import Package, Submission, read_package, refuse_shared_ids
 from tests.factories import SHIPPED, make_entry
 
 # Found by trying some hundred thousand names: the entries of both would have one id.

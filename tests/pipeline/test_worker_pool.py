@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import OutsideError
-from bot.pipeline import worker_pool as module
-from bot.pipeline.worker_pool import worker_pool
+from incumbent.errors import OutsideError
+from incumbent.pipeline import worker_pool as module
+from incumbent.pipeline.worker_pool import worker_pool
 
 
 def nothing() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import REVIEWED_FILES
-from bot.doctor.diagnosis import diagnose
-from bot.doctor.workflow import read_workflow
-from bot.files.documents import parse_yaml
-from bot.setup_files import WORKFLOW
+from incumbent.doctor.diagnosis import diagnose
+from incumbent.doctor.workflow import read_workflow
+from incumbent.files.documents import parse_yaml
+from incumbent.pipeline.setup_files import WORKFLOW
+from incumbent.taxonomy.config import REVIEWED_FILES
 from tests.doctor.test_diagnosis import FILES, HEALTHY, committing, passed_by
 from tests.factories import REPOSITORY
 from tests.project.test_workflows import OURS, TEMPLATE, load, tool

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.factories import REPOSITORY
 
 EXAMPLES: Final = REPOSITORY / "examples" / "coming-from"

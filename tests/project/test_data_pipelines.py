@@ -11,9 +11,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from bot.cli.main import run
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.cli.main import run
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY
 
 EXAMPLE: Final = REPOSITORY / "examples" / "data-pipelines"

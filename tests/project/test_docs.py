@@ -12,14 +12,14 @@ import git
 import pytest
 import yaml
 
-from bot.cli.main import run
-from bot.config import ClassifierSettings
-from bot.consolidator.verdict import Decision, Reason
-from bot.curator.entry import IMPORTED
-from bot.github.command_processing import COMMANDS
-from bot.github.commands import Verb
 from dev.chat import PAGE, PLACE, rendered
 from dev.readme import WORKFLOW, excerpt, workflow
+from incumbent.cli.main import run
+from incumbent.consolidator.verdict import Decision, Reason
+from incumbent.curator.entry import IMPORTED
+from incumbent.github.command_processing import COMMANDS
+from incumbent.github.commands import Verb
+from incumbent.taxonomy.config import ClassifierSettings
 from tests.copies import copy_of
 from tests.factories import REPOSITORY
 from tests.variants import exhaustive

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.cli.main import run
+from incumbent.cli.main import run
 from tests.factories import REPOSITORY
 
 

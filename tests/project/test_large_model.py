@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.config import load_config
-from bot.files.snapshot import WorkingTree
 from dev.large_model import with_model
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import load_config
 from tests.factories import REPOSITORY
 
 

@@ -45,7 +45,13 @@ def test_every_room_has_mutants_and_all_can_be_read() -> None:
     rooms: dict[str, Mutant] = {}
     for each in all_mutants(REPOSITORY):
         rooms.setdefault(each.path.rpartition("/")[0], each)
-    assert sorted(rooms) == ["bot/curator", "bot/files", "bot/github", "bot/ledger", "bot/reconcile"]
+    assert sorted(rooms) == [
+        "bot/incumbent/curator",
+        "bot/incumbent/files",
+        "bot/incumbent/github",
+        "bot/incumbent/ledger",
+        "bot/incumbent/reconcile",
+    ]
     for path, each in rooms.items():
         data = (REPOSITORY / each.path).read_bytes()
         compile(data[: each.start] + each.after.encode() + data[each.end :], path, "exec")
@@ -74,8 +80,8 @@ def test_the_fastest_tests_that_reach_a_line_are_asked_as_far_as_there_is_time()
 
 
 def test_imports_are_found_as_modules_and_as_names_of_packages() -> None:
-    source = "from bot.github import check\nfrom bot.files.views import (\n    View,\n)\nimport json\n"
-    assert {"bot/github/check.py", "bot/files/views.py"} <= set(imported_by(source))
+    source = "from incumbent.github import check\nfrom incumbent.files.views import (\n    View,\n)\nimport json\n"
+    assert {"bot/incumbent/github/check.py", "bot/incumbent/files/views.py"} <= set(imported_by(source))
 
 
 def test_the_score_counts_what_was_tried_alone() -> None:

@@ -16,20 +16,20 @@ import pytest
 from tests.factories import REPOSITORY
 
 FILES = {
-    "bot/intake/eval_sets/formats/harbour_log.py": '''"""Logs of a harbour, in JSON: `harbour` and `calls`."""
+    "bot/incumbent/intake/eval_sets/formats/harbour_log.py": '''"""Logs of a harbour, in JSON: `harbour` and `calls`."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from bot.errors import Problem
-from bot.intake.eval_sets.inputs import Inputs
-from bot.intake.eval_sets.reader import EvalSetReader, SourceFile
-from bot.intake.eval_sets.records import listed
-from bot.intake.eval_sets.reader import EvalSetRows, EvalSetRow
-from bot.files.documents import Node
-from bot.intake.query import Setup
+from incumbent.errors import Problem
+from incumbent.intake.eval_sets.inputs import Inputs
+from incumbent.intake.eval_sets.reader import EvalSetReader, SourceFile
+from incumbent.intake.eval_sets.records import listed
+from incumbent.intake.eval_sets.reader import EvalSetRows, EvalSetRow
+from incumbent.files.documents import Node
+from incumbent.intake.query import Setup
 
 
 def _recognises(source: SourceFile) -> bool:
@@ -128,7 +128,7 @@ def lacking(folder: Path, place: str) -> Iterator[None]:
 def suites(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     alone = ("--numprocesses=0", "-p", "no:cacheprovider", "--hypothesis-profile=gate")
     command = [sys.executable, "-m", "pytest", *alone, *arguments]
-    environment = os.environ | {"PYTHONPATH": str(folder)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(folder / "bot"), str(folder)))}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 

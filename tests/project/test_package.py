@@ -54,18 +54,37 @@ def one(folder: Path, pattern: str) -> Path:
 
 def test_the_wheel_has_the_package_its_type_marker_and_what_init_writes(released: Path) -> None:
     names = set(content(one(released, "*.whl")))
-    assert {name.partition("/")[0] for name in names} == {"bot", "incumbent-1.0.0.dist-info"}
-    assert "bot/py.typed" in names
+    assert {name.partition("/")[0] for name in names} == {"incumbent", "incumbent-1.0.0.dist-info"}
+    assert "incumbent/py.typed" in names
     for name in ("taxonomy.yaml", "curation.yaml", "incumbent.yml", "incumbent-pages.yml", "CODEOWNERS"):
-        assert f"bot/setup_files/{name}" in names
+        assert f"incumbent/pipeline/setup_files/{name}" in names
     tracked = subprocess.run(["git", "ls-files", "bot"], cwd=REPOSITORY, check=True, capture_output=True, text=True)
-    assert set(tracked.stdout.split()) - names == set()
+    assert {name.removeprefix("bot/") for name in tracked.stdout.split()} - names == set()
+
+
+def test_it_works_beside_a_package_of_somebody_else_that_is_called_bot(released: Path, tmp_path: Path) -> None:
+    foreign = tmp_path / "bot" / "__init__.py"
+    foreign.parent.mkdir()
+    foreign.write_text("WHOSE = 'theirs'\n", encoding="utf-8")
+    wheel = str(one(released, "*.whl"))
+    install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    subprocess.run([*install, "--no-index", "--no-deps", "--target", str(tmp_path), wheel], check=True)
+    code = "import bot, incumbent.cli.main as ours; print(bot.WHOSE, ours.__file__)"
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert said.split() == ["theirs", str(tmp_path / "incumbent" / "cli" / "main.py")]
 
 
 def test_the_wheel_is_small_without_the_fitted_model(released: Path) -> None:
     with zipfile.ZipFile(one(released, "*.whl")) as archive:
         packed = {item.filename: item.compress_size for item in archive.infolist()}
-    fitted = sum(size for name, size in packed.items() if name.startswith("bot/classifier/embedded/fitted/"))
+    fitted = sum(size for name, size in packed.items() if name.startswith("incumbent/classifier/embedded/fitted/"))
     assert not [name for name in packed if name.endswith(".bin")]
     assert one(released, "*.whl").stat().st_size - fitted <= 3_000_000
 

@@ -48,7 +48,9 @@ def test_messages_are_literals_and_the_help_of_commands() -> None:
     "name", ["CODEOWNERS", "CURATION.md", "incumbent.yml", "incumbent-pages.yml", "regression_set.md"]
 )
 def test_what_init_writes_has_no_word_of_the_old_dialect(name: str) -> None:
-    assert not dialect_in((REPOSITORY / "bot" / "setup_files" / name).read_text(encoding="utf-8"))
+    assert not dialect_in(
+        (REPOSITORY / "bot" / "incumbent" / "pipeline" / "setup_files" / name).read_text(encoding="utf-8")
+    )
 
 
 CITED = re.compile(r"\b([A-Za-z]+)(?:\.md)?[,:]? (?:sections? |§ ?)\d")
@@ -87,7 +89,7 @@ def test_every_section_that_code_cites_is_a_heading() -> None:
     page = (REPOSITORY / "docs" / "semantics.md").read_text(encoding="utf-8")
     headings = set(re.findall(r"^#+ ([\d.]*\d)\.? ", page, re.MULTILINE))
     cited: dict[str, Path] = {}
-    for path in sorted((REPOSITORY / "bot").rglob("*.py")):
+    for path in sorted((REPOSITORY / "bot" / "incumbent").rglob("*.py")):
         text = " ".join(path.read_text(encoding="utf-8").split())
         for numbers in re.findall(r"[Ss]emantics, sections? ((?:[\d.]*\d)(?:(?:,| and| to) [\d.]*\d)*)", text):
             cited |= dict.fromkeys(re.findall(r"[\d.]*\d", numbers), path)

@@ -209,7 +209,7 @@ def test_what_is_ready_stays_and_what_has_changed_or_was_interrupted_is_made_ane
     assert "making .venv" in run()
     assert not marker.exists()
     (pointer,) = marker.parent.glob("lib/python3*/site-packages/_editable_impl_incumbent.pth")
-    assert (pointer.parent / pointer.read_text().strip()).resolve() == machine.checkout.resolve()
+    assert (pointer.parent / pointer.read_text().strip()).resolve() == (machine.checkout / "bot").resolve()
     marker.touch()
     assert run() == ""
     assert "installing the packages of requirements/ for: mcp" in run("mcp")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import E5Embedder
-from bot.classifier.embedded.weights import find_weights
-from bot.config import load_config
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.embedded.backend import SHIPPED, EmbeddedBackend
+from incumbent.classifier.embedded.cache import ModelCache
+from incumbent.classifier.embedded.embedding import E5Embedder
+from incumbent.classifier.embedded.weights import find_weights
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.config import load_config
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY
 
 AGAIN = "python -m dev.fit"

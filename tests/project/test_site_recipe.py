@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bot.report.review_comment import SITE
-from bot.setup_files import WORKFLOW
+from incumbent.pipeline.setup_files import WORKFLOW
+from incumbent.report.review_comment import SITE
 from tests.factories import REPOSITORY
 from tests.project.test_app_recipe import LAST_STEP
 from tests.project.test_workflows import OURS, TEMPLATE, load, tool

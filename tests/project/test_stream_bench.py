@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from bot.config import load_config
-from bot.files.snapshot import WorkingTree
-from bot.rater.model import ScoredQuery
 from dev.bench.stream import REPOSITORY, described, real_stream, run
+from incumbent.files.snapshot import WorkingTree
+from incumbent.rater.model import ScoredQuery
+from incumbent.taxonomy.config import load_config
 
 NAMES = [f"text.kind-{place}" for place in range(4)]
 

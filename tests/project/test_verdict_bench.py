@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.model import Classification, Judgement
-from bot.config import Curation, load_config
-from bot.files.snapshot import WorkingTree
-from bot.intake.query import Query
-from bot.rater.model import ScoredQuery
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy
 from dev.bench import verdicts as bench
 from dev.bench.classifier import LABELS, REPOSITORY
+from incumbent.classifier.model import Classification, Judgement
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.query import Query
+from incumbent.rater.model import ScoredQuery
+from incumbent.taxonomy.config import Curation, load_config
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.taxonomy.model import Taxonomy
 
 CALL = "execution.tools.call"
 CHAIN = "execution.orchestration.sequential-chain"

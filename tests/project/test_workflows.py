@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.cli.ci import DOCUMENT
-from bot.github.events import DEFAULT_BRANCH_EVENTS
-from bot.github.managed_pull_request import FOLDERS
-from bot.ledger.model import BRANCH
+from incumbent.cli.ci import DOCUMENT
+from incumbent.github.events import DEFAULT_BRANCH_EVENTS
+from incumbent.github.managed_pull_request import FOLDERS
+from incumbent.ledger.model import BRANCH
 from tests.factories import REPOSITORY
 
-TEMPLATE = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
+TEMPLATE = REPOSITORY / "bot" / "incumbent" / "pipeline" / "setup_files" / "incumbent.yml"
 PAGES = TEMPLATE.with_name("incumbent-pages.yml")
 ACTION = REPOSITORY / "action.yml"
 DEPENDABOT = REPOSITORY / ".github" / "dependabot.yml"

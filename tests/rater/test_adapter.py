@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Classification, Judgement, Path
-from bot.rater.adapter import by_rule, rate
-from bot.rater.model import Doubt, ScoredQuery
-from bot.taxonomy.model import Group, Taxonomy
+from incumbent.classifier.model import Classification, Judgement, Path
+from incumbent.rater.adapter import by_rule, rate
+from incumbent.rater.model import Doubt, ScoredQuery
+from incumbent.taxonomy.model import Group, Taxonomy
 from tests.factories import make_taxonomy
 
 

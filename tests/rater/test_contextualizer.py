@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.rater.contextualizer import LiveSet
+from incumbent.rater.contextualizer import LiveSet
 from tests.factories import make_config, query, resident
 
 CONFIG = make_config(

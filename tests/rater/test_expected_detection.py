@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rater.expected_detection import ExpectedDetection
-from bot.rater.profile import Capabilities, Novelty, Profile
+from incumbent.rater.expected_detection import ExpectedDetection
+from incumbent.rater.profile import Capabilities, Novelty, Profile
 from tests.factories import make_config
 
 NAMES = tuple("abcde")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rater.model import RatedEntry
-from bot.rater.pair_coverage import NAMED_AGENTS, MissingPair, PairCoverage, RuledOut, pair_coverage
-from bot.taxonomy.model import Capability, Group, Taxonomy
+from incumbent.rater.model import RatedEntry
+from incumbent.rater.pair_coverage import NAMED_AGENTS, MissingPair, PairCoverage, RuledOut, pair_coverage
+from incumbent.taxonomy.model import Capability, Group, Taxonomy
 from tests.factories import make_config, make_taxonomy, resident
 
 LETTERS = make_taxonomy("a", "b", "c")

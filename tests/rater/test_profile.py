@@ -7,9 +7,19 @@ import random
 import pytest
 from hypothesis import settings
 
-from bot.curator.roles import derive_roles
-from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.profile import Capabilities, CarriedCombinations, Novelty, Profile, ages, counted, spelled_out, weights
+from incumbent.curator.roles import derive_roles
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import Similarity
+from incumbent.rater.profile import (
+    Capabilities,
+    CarriedCombinations,
+    Novelty,
+    Profile,
+    ages,
+    counted,
+    spelled_out,
+    weights,
+)
 from tests.factories import make_config, query, resident
 
 CASES = settings().max_examples * 10

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Identity
-from bot.errors import InputError, Problem
-from bot.files.documents import parse_json, parse_yaml
-from bot.files.snapshot import ReadingLimits
-from bot.rater.model import Doubt, ScoredQuery
-from bot.rater.scores import KeptScores, ScoredQueryFile, read_scores
-from bot.taxonomy.model import Group, Taxonomy
+from incumbent.classifier.model import Identity
+from incumbent.errors import InputError, Problem
+from incumbent.files.documents import parse_json, parse_yaml
+from incumbent.files.snapshot import ReadingLimits
+from incumbent.rater.model import Doubt, ScoredQuery
+from incumbent.rater.scores import KeptScores, ScoredQueryFile, read_scores
+from incumbent.taxonomy.model import Group, Taxonomy
 from tests.factories import make_taxonomy
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=10, nodes=1_000)

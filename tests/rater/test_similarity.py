@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rapidfuzz.process import cdist
 
-from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.profile import Profile
-from bot.rater.similarity import (
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import Similarity
+from incumbent.rater.profile import Profile
+from incumbent.rater.similarity import (
     SCORER,
     NearestResidents,
     clones_among,
@@ -19,7 +20,7 @@ from bot.rater.similarity import (
     similarity,
     similarity_matrix,
 )
-from bot.text.compare import normalise
+from incumbent.text.compare import normalise
 from tests.factories import make_config, query
 
 RECOMMENDED_CUTOFF = 0.90  # docs/similarity.md

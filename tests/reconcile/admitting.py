@@ -6,16 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.curator import file_changes as changes
-from bot.curator.entry import Evicted, Tombstone
-from bot.curator.store import entry_path
-from bot.github.facts import QueryFacts
-from bot.github.models import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
-from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
-from bot.pipeline.review import Platform, unsettled
-from bot.reconcile.admission_plan import AdmissionWrites, plan_admissions
-from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, cases_of
+from incumbent.curator import file_changes as changes
+from incumbent.curator.entry import Evicted, Tombstone
+from incumbent.curator.store import entry_path
+from incumbent.github.facts import QueryFacts
+from incumbent.github.models import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
+from incumbent.ledger.model import (
+    FOLDER,
+    FOLDER_RECORDS,
+    RECONCILED,
+    FolderRecord,
+    PullRequestRecord,
+    Reconciled,
+    Request,
+)
+from incumbent.pipeline.review import Platform, unsettled
+from incumbent.reconcile.admission_plan import AdmissionWrites, plan_admissions
+from incumbent.reconcile.inventory import Inventory, MergeFacts
+from incumbent.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, cases_of
 from tests.factories import make_entry
 from tests.github.scenes import BOT, QUERIES, Hub, classifications_of, make_analysis, make_query, shards_in
 from tests.reconcile.merges import MERGE, MERGED_AT, TIP, facts, make_inventory, make_pull, merge_of, settled, written

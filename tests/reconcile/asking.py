@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.store import RegressionSet
-from bot.github.authority import Authority
-from bot.github.decisions import CommentLookup
-from bot.github.models import CreateComment, IssueComment, Operation, React, ThreadComment, WriteLedger
-from bot.ledger.model import REQUESTS, Request, RequestRecord
-from bot.reconcile.requests import RequestInputs, plan_requests
-from bot.report.task_list import Task
-from bot.text.digests import digest
+from incumbent.curator.entry import Entry, Evicted, Tombstone
+from incumbent.curator.store import RegressionSet
+from incumbent.github.authority import Authority
+from incumbent.github.decisions import CommentLookup
+from incumbent.github.models import CreateComment, IssueComment, Operation, React, ThreadComment, WriteLedger
+from incumbent.ledger.model import REQUESTS, Request, RequestRecord
+from incumbent.reconcile.requests import RequestInputs, plan_requests
+from incumbent.report.task_list import Task
+from incumbent.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, make_comment, source
 

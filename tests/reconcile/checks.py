@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from bot.curator.entry import Entry, entry_id
-from bot.curator.store import EVICTED, FOLDER, RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.ledger.event_files import parsed
-from bot.ledger.events import EVENTS, SET_EVENTS, Decided
-from bot.ledger.model import BRANCH, DecisionRecord
-from bot.reconcile.suggestion_pull_requests import LABEL, REPACK, SWAP, is_repack
-from bot.text.digests import digest
+from incumbent.curator.entry import Entry, entry_id
+from incumbent.curator.store import EVICTED, FOLDER, RegressionSet, entry_path, tombstone_path, waiting_path
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import EVENTS, SET_EVENTS, Decided
+from incumbent.ledger.model import BRANCH, DecisionRecord
+from incumbent.reconcile.suggestion_pull_requests import LABEL, REPACK, SWAP, is_repack
+from incumbent.text.digests import digest
 from tests.ledger.replay import replay
 from tests.oracle.values import Grounds, Item, Kind
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull

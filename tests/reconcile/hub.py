@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from bot.github.client import GitHubClient, LostRaceError
-from bot.github.models import (
+from incumbent.github.client import GitHubClient, LostRaceError
+from incumbent.github.models import (
     AddLabels,
     CheckRun,
     CloseIssue,
@@ -32,7 +32,7 @@ from bot.github.models import (
     ThreadComment,
     WriteLedger,
 )
-from bot.ledger.model import BRANCH, CommentKey
+from incumbent.ledger.model import BRANCH, CommentKey
 from tests.reconcile.repository import Files, Repository
 
 BOT = "github-actions[bot]"

@@ -8,17 +8,17 @@ from typing import Any
 
 import yaml
 
-from bot.classifier.model import Identity
-from bot.curator.entry import Entry, Source, Tombstone, entry_id
-from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.github.facts import FORMAT, ClassifierWork, QueryFacts, SubmissionFacts
-from bot.github.models import IssueComment, PullRequest
-from bot.ledger.model import DecisionRecord, LeftQuery, Merged, PullRequestRecord
-from bot.pipeline.review import Platform
-from bot.pipeline.submission import Submission
-from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.merged_submissions import MergedSubmission, cases_of
-from bot.text.digests import digest
+from incumbent.classifier.model import Identity
+from incumbent.curator.entry import Entry, Source, Tombstone, entry_id
+from incumbent.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
+from incumbent.github.facts import FORMAT, ClassifierWork, QueryFacts, SubmissionFacts
+from incumbent.github.models import IssueComment, PullRequest
+from incumbent.ledger.model import DecisionRecord, LeftQuery, Merged, PullRequestRecord
+from incumbent.pipeline.review import Platform
+from incumbent.pipeline.submission import Submission
+from incumbent.reconcile.inventory import Inventory, MergeFacts
+from incumbent.reconcile.merged_submissions import MergedSubmission, cases_of
+from incumbent.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import reworded
 

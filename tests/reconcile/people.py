@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.curator.entry import Entry, entry_id
-from bot.github.publish_plan import find_sticky
-from bot.ledger.event_files import parsed
-from bot.ledger.events import Decided, events_path
-from bot.ledger.model import BRANCH, PullRequestRecord, record_path
-from bot.text.digests import digest
+from incumbent.curator.entry import Entry, entry_id
+from incumbent.github.publish_plan import find_sticky
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import Decided, events_path
+from incumbent.ledger.model import BRANCH, PullRequestRecord, record_path
+from incumbent.text.digests import digest
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
 from tests.reconcile.runs import queries_of
 

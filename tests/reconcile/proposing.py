@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.curator.entry import Entry
-from bot.curator.roles import EvictionKind
-from bot.curator.store import RegressionSet
-from bot.github.managed_pull_request import Branch, PlannedPullRequest, PullRequestState
-from bot.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
-from bot.ledger.event_files import appended, parsed
-from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import SUGGESTIONS, ArchivedQuery, Request, SuggestionRecord
-from bot.pipeline.review import Platform
-from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
-from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, desired_suggestions
-from bot.reconcile.suggestion_plan import plan_suggestions, remembered, suggested
-from bot.reconcile.suggestion_pull_requests import LABEL, Proposal, is_suggestion
-from bot.report.pull_request_bodies import EntryChange, Offered
+from incumbent.curator.entry import Entry
+from incumbent.curator.roles import EvictionKind
+from incumbent.curator.store import RegressionSet
+from incumbent.github.managed_pull_request import Branch, PlannedPullRequest, PullRequestState
+from incumbent.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
+from incumbent.ledger.event_files import appended, parsed
+from incumbent.ledger.events import SET_EVENTS
+from incumbent.ledger.model import SUGGESTIONS, ArchivedQuery, Request, SuggestionRecord
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.admission_pull_request import AdmissionOffer, OfferStep
+from incumbent.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, desired_suggestions
+from incumbent.reconcile.suggestion_plan import plan_suggestions, remembered, suggested
+from incumbent.reconcile.suggestion_pull_requests import LABEL, Proposal, is_suggestion
+from incumbent.report.pull_request_bodies import EntryChange, Offered
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from bot.git import ChangedFile, CommitSnapshot, ObjectStore
-from bot.git.file_history import Change, FileCommit, FileHistory
-from bot.git.snapshot import Listing
+from incumbent.files.git import ChangedFile, CommitSnapshot, ObjectStore
+from incumbent.files.git.file_history import Change, FileCommit, FileHistory
+from incumbent.files.git.snapshot import Listing
 
 Files = Mapping[str, str]
 

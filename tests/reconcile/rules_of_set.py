@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from bot.config import Curation
-from bot.curator.entry import Entry
-from bot.rater.similarity import similarity
+from incumbent.curator.entry import Entry
+from incumbent.rater.similarity import similarity
+from incumbent.taxonomy.config import Curation
 from tests.oracle import reference
 from tests.oracle.values import Grounds, Item, Knobs, Options
 from tests.reconcile.runs import scores_of

@@ -8,19 +8,19 @@ from typing import Any
 
 import yaml
 
-from bot.classifier.caching_backend import halt
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
-from bot.config import CONFIG_FILE
-from bot.curator.entry import Entry
-from bot.curator.file_changes import admit
-from bot.errors import IncompleteError
-from bot.github.events import Event, Flow
-from bot.github.git_state import World
-from bot.github.run import analyse_event, publish_event
-from bot.pipeline.review import Platform, load_platform
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
-from bot.taxonomy.loading import TAXONOMY_FILE
+from incumbent.classifier.caching_backend import halt
+from incumbent.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
+from incumbent.curator.entry import Entry
+from incumbent.curator.file_changes import admit
+from incumbent.errors import IncompleteError
+from incumbent.github.events import Event, Flow
+from incumbent.github.git_state import World
+from incumbent.github.run import analyse_event, publish_event
+from incumbent.pipeline.review import Platform, load_platform
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import reconcile_event, survey_event
+from incumbent.taxonomy.config import CONFIG_FILE
+from incumbent.taxonomy.loading import TAXONOMY_FILE
 from tests.factories import NO_APPRAISAL, make_config, make_entry, make_taxonomy
 from tests.reconcile.hub import MAIN, Hub, KilledError
 

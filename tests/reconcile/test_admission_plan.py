@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.abilities import BEST, KeptAbilities
-from bot.curator.store import RegressionSet
-from bot.github.decisions import Ended, RecordedCorrections
-from bot.github.models import PushCommits, React, WriteLedger
-from bot.intake.expectation import ExpectedTools
-from bot.intake.query import Setup
-from bot.ledger.event_files import parsed
-from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
-from bot.ledger.model import (
+from incumbent.classifier.language_model.abilities import BEST, KeptAbilities
+from incumbent.curator.store import RegressionSet
+from incumbent.github.decisions import Ended, RecordedCorrections
+from incumbent.github.models import PushCommits, React, WriteLedger
+from incumbent.intake.expectation import ExpectedTools
+from incumbent.intake.query import Setup
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
+from incumbent.ledger.model import (
     CORRECTIONS,
     RECONCILED,
     AbilityRecord,
@@ -25,9 +25,9 @@ from bot.ledger.model import (
     folder_path,
     record_path,
 )
-from bot.reconcile.admission_plan import AdmissionWrites
-from bot.reconcile.merged_submissions import judged_again
-from bot.text.digests import digest
+from incumbent.reconcile.admission_plan import AdmissionWrites
+from incumbent.reconcile.merged_submissions import judged_again
+from incumbent.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, QUERIES, Hub, make_analysis, make_platform, make_query, reworded
 from tests.reconcile.admitting import ASKED, GRAVE, NEW, after, said

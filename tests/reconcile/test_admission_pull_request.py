@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from bot.curator import file_changes as changes
-from bot.curator.entry import Entry
-from bot.curator.file_changes import FileChange
-from bot.curator.store import RegressionSet
-from bot.github.models import PullRequest
-from bot.ledger.model import Refusal, SuggestionRecord
-from bot.reconcile.admission_pull_request import (
+from incumbent.curator import file_changes as changes
+from incumbent.curator.entry import Entry
+from incumbent.curator.file_changes import FileChange
+from incumbent.curator.store import RegressionSet
+from incumbent.github.models import PullRequest
+from incumbent.ledger.model import Refusal, SuggestionRecord
+from incumbent.reconcile.admission_pull_request import (
     NOTHING_REFUSED,
     AdmissionOffer,
     OfferStep,
@@ -20,8 +20,8 @@ from bot.reconcile.admission_pull_request import (
     content_of,
     turned_down,
 )
-from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, is_suggestion
-from bot.report.pull_request_bodies import EntryChange, Offered, closing
+from incumbent.reconcile.suggestion_pull_requests import EVICT, branch_of, is_suggestion
+from incumbent.report.pull_request_bodies import EntryChange, Offered, closing
 from tests.factories import make_entry
 from tests.reconcile.merges import make_pull, source
 

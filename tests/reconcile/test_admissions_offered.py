@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ledger.model import record_path
-from bot.reconcile.admission_plan import AdmissionWrites
-from bot.reconcile.admission_pull_request import Refused, content_of
-from bot.report.pull_request_bodies import EntryChange
+from incumbent.ledger.model import record_path
+from incumbent.reconcile.admission_plan import AdmissionWrites
+from incumbent.reconcile.admission_pull_request import Refused, content_of
+from incumbent.report.pull_request_bodies import EntryChange
 from tests.factories import make_entry
 from tests.github.scenes import Hub, make_platform, make_query
 from tests.reconcile.admitting import ASKED, GRAVE, NEW, OTHER, after, said

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.agreement.agreement import Tally, agreement_in, agreement_of, tally_of
-from bot.agreement.responses import responses_of
-from bot.git import blob_id
-from bot.ledger.counted import AgreementRecord, ResponseGroup
-from bot.ledger.event_files import appended, recorded_in
-from bot.ledger.events import LedgerEvent, Suggested
-from bot.ledger.store import record_text
-from bot.reconcile import agreement_counts
-from bot.reconcile.agreement_counts import EventCounts, carried_to, count, counts_in, recorded
+from incumbent.files.git import blob_id
+from incumbent.ledger.agreement.agreement import Tally, agreement_in, agreement_of, tally_of
+from incumbent.ledger.agreement.responses import responses_of
+from incumbent.ledger.counted import AgreementRecord, ResponseGroup
+from incumbent.ledger.event_files import appended, recorded_in
+from incumbent.ledger.events import LedgerEvent, Suggested
+from incumbent.ledger.store import record_text
+from incumbent.reconcile import agreement_counts
+from incumbent.reconcile.agreement_counts import EventCounts, carried_to, count, counts_in, recorded
 from tests.agreement.factories import (
     ADMIT,
     LEAVE,

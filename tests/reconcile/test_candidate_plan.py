@@ -10,13 +10,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from bot.config import ExtensionSettings
-from bot.extension.model import DistinctiveTrait, DraftExemplar, ExtensionCandidate, Signal, Trait
-from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.files.validation import Checked, FileModel
-from bot.git import blob_id
-from bot.github.managed_pull_request import Branch, PullRequestState
-from bot.github.models import (
+from incumbent.extension.model import DistinctiveTrait, DraftExemplar, ExtensionCandidate, Signal, Trait
+from incumbent.files.git import blob_id
+from incumbent.files.snapshot import EmptySnapshot, Overlay
+from incumbent.files.validation import Checked, FileModel
+from incumbent.github.managed_pull_request import Branch, PullRequestState
+from incumbent.github.models import (
     AddLabels,
     CheckRun,
     OpenPullRequest,
@@ -26,10 +25,11 @@ from bot.github.models import (
     PushBranch,
     WriteLedger,
 )
-from bot.ledger.model import CANDIDATES, CandidateRecord
-from bot.reconcile.candidate_plan import LABEL, branch_of, is_candidate, plan_candidates
-from bot.report.candidates import render_candidate
-from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
+from incumbent.ledger.model import CANDIDATES, CandidateRecord
+from incumbent.reconcile.candidate_plan import LABEL, branch_of, is_candidate, plan_candidates
+from incumbent.report.candidates import render_candidate
+from incumbent.taxonomy.config import ExtensionSettings
+from incumbent.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from bot.agreement.agreement import agreement_of
-from bot.agreement.responses import responses_of
-from bot.errors import Problem
-from bot.git.file_history import FileHistory
-from bot.github.managed_pull_request import Action, Branch, PlannedPullRequest
-from bot.github.models import (
+from incumbent.errors import Problem
+from incumbent.files.git.file_history import FileHistory
+from incumbent.github.managed_pull_request import Action, Branch, PlannedPullRequest
+from incumbent.github.models import (
     CloseIssue,
     ClosePullRequest,
     Commit,
@@ -23,16 +21,18 @@ from bot.github.models import (
     PushCommits,
     WriteLedger,
 )
-from bot.ledger.counted import AgreementRecord
-from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Request, Run, RunRecord, Showing
-from bot.ledger.refusals import grounds_in
-from bot.ledger.store import record_text
-from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
-from bot.reconcile.quarantine_plan import QUARANTINE, QuarantineStatus
-from bot.report.dashboard import MARKER, TITLE
-from bot.report.pull_request_bodies import GroupMembers
-from bot.report.task_list import Task, boxes_in
-from bot.results.quarantine import FLAPS, QuarantineOffer
+from incumbent.ledger.agreement.agreement import agreement_of
+from incumbent.ledger.agreement.responses import responses_of
+from incumbent.ledger.counted import AgreementRecord
+from incumbent.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Request, Run, RunRecord, Showing
+from incumbent.ledger.refusals import grounds_in
+from incumbent.ledger.releases.quarantine import FLAPS, QuarantineOffer
+from incumbent.ledger.store import record_text
+from incumbent.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
+from incumbent.reconcile.quarantine_plan import QUARANTINE, QuarantineStatus
+from incumbent.report.dashboard import MARKER, TITLE
+from incumbent.report.pull_request_bodies import GroupMembers
+from incumbent.report.task_list import Task, boxes_in
 from tests.agreement.factories import decided as decided_on
 from tests.agreement.factories import facts, shown
 from tests.factories import make_entry

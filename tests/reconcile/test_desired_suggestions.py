@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from bot.curator.roles import EvictionKind
-from bot.github.models import OpenPullRequest
-from bot.ledger.event_files import parsed
-from bot.ledger.events import Answered
-from bot.ledger.model import Refusal, Request
-from bot.ledger.refusals import grounds_in
-from bot.reconcile.desired_suggestions import withdrawn
-from bot.reconcile.suggestion_pull_requests import EVICT, branch_of
-from bot.report.pull_request_bodies import GroupMembers, closing
+from incumbent.curator.roles import EvictionKind
+from incumbent.github.models import OpenPullRequest
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import Answered
+from incumbent.ledger.model import Refusal, Request
+from incumbent.ledger.refusals import grounds_in
+from incumbent.reconcile.desired_suggestions import withdrawn
+from incumbent.reconcile.suggestion_pull_requests import EVICT, branch_of
+from incumbent.report.pull_request_bodies import GroupMembers, closing
 from tests.factories import make_entry
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull

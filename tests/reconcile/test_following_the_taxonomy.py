@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from bot.classifier.caching_backend import FindingsInMemory, RememberingBackend
-from bot.classifier.model import Finding, InferenceRequest
-from bot.curator.entry import Entry, Imported
-from bot.errors import IncompleteError
-from bot.github.git_state import reconciled_of
-from bot.github.models import PushBranch, PushCommits
-from bot.ledger.model import BRANCH
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.model import Capability, Taxonomy
+from incumbent.classifier.caching_backend import FindingsInMemory, RememberingBackend
+from incumbent.classifier.model import Finding, InferenceRequest
+from incumbent.curator.entry import Entry, Imported
+from incumbent.errors import IncompleteError
+from incumbent.github.git_state import reconciled_of
+from incumbent.github.models import PushBranch, PushCommits
+from incumbent.ledger.model import BRANCH
+from incumbent.taxonomy.loading import TAXONOMY_FILE
+from incumbent.taxonomy.model import Capability, Taxonomy
 from tests.factories import make_taxonomy
 from tests.reconcile import runs
 from tests.reconcile.checks import open_suggestions

@@ -16,21 +16,21 @@ from typing import Any
 
 import pytest
 
-from bot.errors import InputError, OutsideError
-from bot.files.documents import parse_json
-from bot.files.snapshot import ReadingLimits
-from bot.files.validation import FileModel, validate
-from bot.github.events import Event, Flow
-from bot.github.facts import Analysis
-from bot.github.git_state import record_of
-from bot.github.run import analyse_event, publish_event
-from bot.ledger.classifications import shard_folder
-from bot.ledger.model import BRANCH, record_path
-from bot.pipeline.migrate import migrate_set
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.migration import Migration
+from incumbent.errors import InputError, OutsideError
+from incumbent.files.documents import parse_json
+from incumbent.files.snapshot import ReadingLimits
+from incumbent.files.validation import FileModel, validate
+from incumbent.github.events import Event, Flow
+from incumbent.github.facts import Analysis
+from incumbent.github.git_state import record_of
+from incumbent.github.run import analyse_event, publish_event
+from incumbent.ledger.classifications import shard_folder
+from incumbent.ledger.model import BRANCH, record_path
+from incumbent.pipeline.migrate import migrate_set
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import reconcile_event, survey_event
+from incumbent.taxonomy.loading import TAXONOMY_FILE
+from incumbent.taxonomy.migration import Migration
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import (
     TAXONOMY,

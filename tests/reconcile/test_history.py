@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from bot.git import ObjectStore
-from bot.git.process import GitProcess
-from bot.github.git_state import World
-from bot.ledger.events import events_path
-from bot.ledger.model import BRANCH
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import reconcile_event, survey_event
 from dev.bench import history as bench
+from incumbent.files.git import ObjectStore
+from incumbent.files.git.process import GitProcess
+from incumbent.github.git_state import World
+from incumbent.ledger.events import events_path
+from incumbent.ledger.model import BRANCH
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import reconcile_event, survey_event
 from tests.factories import REPOSITORY
 
 pytestmark = pytest.mark.untraced
@@ -91,7 +91,7 @@ def test_a_run_with_nothing_merged_asks_as_much_of_git_with_many_customers_as_wi
 
 
 def test_what_reads_the_default_branch_loads_no_library_that_it_may_not_need() -> None:
-    code = "import sys, bot.cli.ci, bot.reconcile.run\n"
-    code += "print(sorted({'numpy', 'github', 'git', 'openai', 'bot.intake.agents'} & {*sys.modules}))"
+    code = "import sys, incumbent.cli.ci, incumbent.reconcile.run\n"
+    code += "print(sorted({'numpy', 'github', 'git', 'openai', 'incumbent.intake.agents'} & {*sys.modules}))"
     ran = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"

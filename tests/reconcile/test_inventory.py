@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from bot.ledger.model import ReconciledFolder
+from incumbent.ledger.model import ReconciledFolder
 from tests.github.scenes import make_query
 from tests.reconcile.merges import commit, facts, make_inventory
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 import pytest
 import yaml
 
-from bot.classifier.caching_backend import FindingsInMemory, RememberingBackend
-from bot.classifier.model import CalledTools, Consensus, Finding, InferenceRequest
-from bot.config import CONFIG_FILE, load_config
-from bot.files.snapshot import WorkingTree
-from bot.ledger.classifications import SHARDS
-from bot.ledger.model import BRANCH, FOLDER, folder_path, record_path
-from bot.taxonomy.loading import TAXONOMY_FILE
+from incumbent.classifier.caching_backend import FindingsInMemory, RememberingBackend
+from incumbent.classifier.model import CalledTools, Consensus, Finding, InferenceRequest
+from incumbent.files.snapshot import WorkingTree
+from incumbent.ledger.classifications import SHARDS
+from incumbent.ledger.model import BRANCH, FOLDER, folder_path, record_path
+from incumbent.taxonomy.config import CONFIG_FILE, load_config
+from incumbent.taxonomy.loading import TAXONOMY_FILE
 from tests.factories import REPOSITORY, make_taxonomy
 from tests.reconcile import runs
 from tests.reconcile.hub import MAIN, Hub

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.config import CONFIG_FILE
-from bot.github.git_state import folders_of
-from bot.ledger.model import BRANCH, LeftQuery
+from incumbent.github.git_state import folders_of
+from incumbent.ledger.model import BRANCH, LeftQuery
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import (
     agent_files,

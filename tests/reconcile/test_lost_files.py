@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bot.config import LEDGER_FILES
-from bot.files.snapshot import ReadingLimits
-from bot.github import git_state
-from bot.github.notices import LOST
-from bot.ledger import store
-from bot.ledger.classifications import shard_folder
-from bot.ledger.model import BRANCH, RECONCILED, folder_path, record_path
+from incumbent.files.snapshot import ReadingLimits
+from incumbent.github import git_state
+from incumbent.github.notices import LOST
+from incumbent.ledger import store
+from incumbent.ledger.classifications import shard_folder
+from incumbent.ledger.model import BRANCH, RECONCILED, folder_path, record_path
+from incumbent.taxonomy.config import LEDGER_FILES
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import agent_files, config_text, imported, platform_files, reconcile, review, text_of
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bot.github.models import AddLabels, EditComment, RemoveLabel
-from bot.ledger.model import record_path
-from bot.reconcile.admission_plan import AdmissionWrites
-from bot.reconcile.admission_pull_request import Refused
-from bot.reconcile.merge_comment import closing_operations
+from incumbent.github.models import AddLabels, EditComment, RemoveLabel
+from incumbent.ledger.model import record_path
+from incumbent.reconcile.admission_plan import AdmissionWrites
+from incumbent.reconcile.admission_pull_request import Refused
+from incumbent.reconcile.merge_comment import closing_operations
 from tests.factories import make_entry
 from tests.github.scenes import QUERIES, Hub, make_platform, make_query
 from tests.reconcile.admitting import NEW, OTHER, after, said

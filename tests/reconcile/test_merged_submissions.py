@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.classifier.model import Classification, Findings
-from bot.github.facts import QueryFacts
-from bot.ledger.model import Merged
-from bot.reconcile.merged_submissions import (
+from incumbent.classifier.model import Classification, Findings
+from incumbent.github.facts import QueryFacts
+from incumbent.ledger.model import Merged
+from incumbent.reconcile.merged_submissions import (
     DISPUTED,
     MergedSubmission,
     agreed,

@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from bot.config import CONFIG_FILE
-from bot.curator.entry import entry_id
-from bot.curator.store import entry_path, tombstone_path
-from bot.github.models import WriteLedger, describe
-from bot.ledger.model import BRANCH, INDEX, SUGGESTIONS, Refusal, SuggestionRecord
-from bot.ledger.store import record_text
-from bot.reconcile.suggestion_pull_requests import is_group, is_repack
+from incumbent.curator.entry import entry_id
+from incumbent.curator.store import entry_path, tombstone_path
+from incumbent.github.models import WriteLedger, describe
+from incumbent.ledger.model import BRANCH, INDEX, SUGGESTIONS, Refusal, SuggestionRecord
+from incumbent.ledger.store import record_text
+from incumbent.reconcile.suggestion_pull_requests import is_group, is_repack
+from incumbent.taxonomy.config import CONFIG_FILE
 from tests.reconcile.checks import (
     Known,
     check_all,

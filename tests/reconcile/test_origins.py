@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.github.models import PullRequest
-from bot.reconcile.merged_submissions import origins
+from incumbent.github.models import PullRequest
+from incumbent.reconcile.merged_submissions import origins
 from tests.github.scenes import make_query
 from tests.reconcile.merges import MERGE, commit, make_pull, make_record, merge_of
 

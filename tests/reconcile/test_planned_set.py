@@ -7,15 +7,15 @@ from typing import Any, cast
 
 import pytest
 
-from bot.curator.entry import Entry, Imported
-from bot.curator.file_changes import render
-from bot.curator.store import entry_path, waiting_path
-from bot.github.judgement import ReviewJudgement, judge_facts
-from bot.intake.query import Setup
-from bot.ledger.model import DecisionRecord
-from bot.pipeline.review import Platform
-from bot.reconcile.planned_set import Draft, follow_renames, is_done, pinned
-from bot.report.pull_request_bodies import EntryChange
+from incumbent.curator.entry import Entry, Imported
+from incumbent.curator.file_changes import render
+from incumbent.curator.store import entry_path, waiting_path
+from incumbent.github.judgement import ReviewJudgement, judge_facts
+from incumbent.intake.query import Setup
+from incumbent.ledger.model import DecisionRecord
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.planned_set import Draft, follow_renames, is_done, pinned
+from incumbent.report.pull_request_bodies import EntryChange
 from tests.github.scenes import make_analysis, make_platform, make_query, reworded
 from tests.reconcile.merges import TIP, decided, entry_of, facts, id_of, make_inventory, settled, source, with_set
 

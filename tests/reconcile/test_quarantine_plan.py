@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.config import ResultSettings
-from bot.curator.entry import Entry
-from bot.curator.file_changes import render
-from bot.curator.store import RegressionSet, entry_path
-from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.git import blob_id
-from bot.github.managed_pull_request import Branch, PullRequestState
-from bot.github.models import (
+from incumbent.curator.entry import Entry
+from incumbent.curator.file_changes import render
+from incumbent.curator.store import RegressionSet, entry_path
+from incumbent.files.git import blob_id
+from incumbent.files.snapshot import EmptySnapshot, Overlay
+from incumbent.github.managed_pull_request import Branch, PullRequestState
+from incumbent.github.models import (
     AddLabels,
     CheckRun,
     ClosePullRequest,
@@ -30,9 +29,11 @@ from bot.github.models import (
     PushBranch,
     WriteLedger,
 )
-from bot.ledger.model import QUARANTINES, QuarantineRecord, Refusal
-from bot.pipeline.review import Platform
-from bot.reconcile.quarantine_plan import (
+from incumbent.ledger.model import QUARANTINES, QuarantineRecord, Refusal
+from incumbent.ledger.releases.history import histories
+from incumbent.ledger.releases.quarantine import FLAPS
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.quarantine_plan import (
     QUARANTINE,
     QuarantineInputs,
     QuarantineStatus,
@@ -40,10 +41,9 @@ from bot.reconcile.quarantine_plan import (
     is_quarantine,
     plan_quarantines,
 )
-from bot.reconcile.suggestion_pull_requests import LABEL
-from bot.report.pull_request_bodies import was_closed_by_us
-from bot.results.history import histories
-from bot.results.quarantine import FLAPS
+from incumbent.reconcile.suggestion_pull_requests import LABEL
+from incumbent.report.pull_request_bodies import was_closed_by_us
+from incumbent.taxonomy.config import ResultSettings
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW
 from tests.github.test_hostile_text import dead

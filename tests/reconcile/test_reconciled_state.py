@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.github.facts import QueryFacts, StoppedFacts
-from bot.github.reclassified_entries import RenewalFacts, entry_digest
-from bot.ledger.model import FolderRecord, Reconciled, ReconciledFolder, Rejection, folder_path
-from bot.reconcile.reconciled_state import remember, remember_folders
+from incumbent.github.facts import QueryFacts, StoppedFacts
+from incumbent.github.reclassified_entries import RenewalFacts, entry_digest
+from incumbent.ledger.model import FolderRecord, Reconciled, ReconciledFolder, Rejection, folder_path
+from incumbent.reconcile.reconciled_state import remember, remember_folders
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
     TIP,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.curator.store import RegressionSet
-from bot.github.models import CreateComment, DeleteComment, IssueComment, React, WriteLedger
-from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import RequestRecord
-from bot.reconcile.requests import as_ticked, plan_records
-from bot.report.task_list import Task, Ticks, records_of
+from incumbent.curator.store import RegressionSet
+from incumbent.github.models import CreateComment, DeleteComment, IssueComment, React, WriteLedger
+from incumbent.ledger.events import SET_EVENTS
+from incumbent.ledger.model import RequestRecord
+from incumbent.reconcile.requests import as_ticked, plan_records
+from incumbent.report.task_list import Task, Ticks, records_of
 from tests.factories import make_taxonomy
 from tests.reconcile.asking import (
     DASHBOARD,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.curator.store import RegressionSet
-from bot.ledger.events import Settled
-from bot.ledger.model import REQUESTS, Request, RequestRecord
-from bot.reconcile.requests import asked, noted, settled, undone
+from incumbent.curator.store import RegressionSet
+from incumbent.ledger.events import Settled
+from incumbent.ledger.model import REQUESTS, Request, RequestRecord
+from incumbent.reconcile.requests import asked, noted, settled, undone
 from tests.reconcile.asking import GONE, KNOWN, START, Threads, X, buried, request_of
 
 SAID = "/incumbent undo x"

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from bot.errors import OutsideError
-from bot.github.client import TRIES, LostRaceError, ProtectedBranchError
-from bot.github.events import Event, Flow
-from bot.github.models import OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
-from bot.github.publication import Publication
-from bot.ledger.model import BRANCH
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.run import ROUNDS, reconcile_event, survey_event
+from incumbent.errors import OutsideError
+from incumbent.github.client import TRIES, LostRaceError, ProtectedBranchError
+from incumbent.github.events import Event, Flow
+from incumbent.github.models import OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
+from incumbent.github.publication import Publication
+from incumbent.ledger.model import BRANCH
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.run import ROUNDS, reconcile_event, survey_event
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import Reader, agent_files, config_text, platform_files, review, text_of, world_of
 

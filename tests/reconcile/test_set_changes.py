@@ -10,18 +10,18 @@ import pytest
 import yaml
 from pydantic import JsonValue
 
-from bot.curator import file_changes as changes
-from bot.curator.entry import Admitted, Evicted, Tombstone
-from bot.curator.store import entry_path, tombstone_path
-from bot.curator.suggestions import TOP_UP as TOPPED_UP
-from bot.git import ChangedFile
-from bot.github.models import IssueComment, PullRequest
-from bot.ledger.event_files import parsed
-from bot.ledger.events import SET_EVENTS, Answered, ChangedByHand
-from bot.ledger.model import BRANCH
-from bot.reconcile.quarantine_plan import QUARANTINE
-from bot.reconcile.set_changes import CommitLookup, changed_by_hand, changed_entries, confirmed, no_longer_true
-from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, TOP_UP, branch_of
+from incumbent.curator import file_changes as changes
+from incumbent.curator.entry import Admitted, Evicted, Tombstone
+from incumbent.curator.store import entry_path, tombstone_path
+from incumbent.curator.suggestions import TOP_UP as TOPPED_UP
+from incumbent.files.git import ChangedFile
+from incumbent.github.models import IssueComment, PullRequest
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import SET_EVENTS, Answered, ChangedByHand
+from incumbent.ledger.model import BRANCH
+from incumbent.reconcile.quarantine_plan import QUARANTINE
+from incumbent.reconcile.set_changes import CommitLookup, changed_by_hand, changed_entries, confirmed, no_longer_true
+from incumbent.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, TOP_UP, branch_of
 from tests.factories import make_entry
 from tests.github.scenes import make_platform
 from tests.reconcile.hub import MAIN, Hub

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from bot.curator.entry import Source
-from bot.curator.file_changes import admit, render
-from bot.curator.store import entry_path
-from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
-from bot.ledger.counted import AgreementRecord
-from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import (
+from incumbent.curator.entry import Source
+from incumbent.curator.file_changes import admit, render
+from incumbent.curator.store import entry_path
+from incumbent.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
+from incumbent.ledger.counted import AgreementRecord
+from incumbent.ledger.events import SET_EVENTS
+from incumbent.ledger.model import (
     AGREEMENT,
     BRANCH,
     CANDIDATES,
@@ -25,14 +25,14 @@ from bot.ledger.model import (
     RequestRecord,
     RunRecord,
 )
-from bot.ledger.store import record_text
-from bot.reconcile.candidate_plan import LABEL, is_candidate
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.quarantine_plan import is_quarantine
-from bot.reconcile.run import reconcile_event
-from bot.reconcile.suggestion_pull_requests import is_offer, is_suggestion
-from bot.report.task_list import Ticks, boxes_in
-from bot.results.ledger_records import with_results
+from incumbent.ledger.releases.ledger_records import with_results
+from incumbent.ledger.store import record_text
+from incumbent.reconcile.candidate_plan import LABEL, is_candidate
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.quarantine_plan import is_quarantine
+from incumbent.reconcile.run import reconcile_event
+from incumbent.reconcile.suggestion_pull_requests import is_offer, is_suggestion
+from incumbent.report.task_list import Ticks, boxes_in
 from tests.extension.builders import make_candidate
 from tests.github.scenes import make_releases
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.store import entry_path, tombstone_path
-from bot.github.managed_pull_request import Branch
-from bot.github.models import (
+from incumbent.curator.store import entry_path, tombstone_path
+from incumbent.github.managed_pull_request import Branch
+from incumbent.github.models import (
     ClosePullRequest,
     CreateComment,
     EditDescription,
@@ -22,11 +22,11 @@ from bot.github.models import (
     PushBranch,
     WriteLedger,
 )
-from bot.ledger.event_files import parsed
-from bot.ledger.events import SET_EVENTS, Answered, Suggested
-from bot.ledger.model import Refusal, Request, SuggestionRecord
-from bot.ledger.refusals import refused_grounds
-from bot.reconcile.suggestion_pull_requests import (
+from incumbent.ledger.event_files import parsed
+from incumbent.ledger.events import SET_EVENTS, Answered, Suggested
+from incumbent.ledger.model import Refusal, Request, SuggestionRecord
+from incumbent.ledger.refusals import refused_grounds
+from incumbent.reconcile.suggestion_pull_requests import (
     EVICT,
     GROUP,
     Proposal,
@@ -34,7 +34,7 @@ from bot.reconcile.suggestion_pull_requests import (
     grounds_shown,
     of_present,
 )
-from bot.report.pull_request_bodies import closing, members_in
+from incumbent.report.pull_request_bodies import closing, members_in
 from tests.factories import make_entry
 from tests.reconcile.merges import BOT, commit, make_pull, source
 from tests.reconcile.proposing import BEST, Plan, Suggesting, found, kinds, make_platform, record_in

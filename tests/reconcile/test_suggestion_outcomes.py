@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.github.models import PullRequest
-from bot.ledger.events import ADMISSION, Answered, LedgerEvent, Reopened, Suggested
-from bot.reconcile.suggestion_plan import answered, remembered, reopened, suggested
-from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, REPACK, SWAP, TOP_UP, Proposal, branch_of
-from bot.report.pull_request_bodies import closing
+from incumbent.github.models import PullRequest
+from incumbent.ledger.events import ADMISSION, Answered, LedgerEvent, Reopened, Suggested
+from incumbent.reconcile.suggestion_plan import answered, remembered, reopened, suggested
+from incumbent.reconcile.suggestion_pull_requests import ADMIT, EVICT, REPACK, SWAP, TOP_UP, Proposal, branch_of
+from incumbent.report.pull_request_bodies import closing
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.curator.entry import Source
-from bot.curator.roles import EvictionKind
-from bot.curator.store import RegressionSet
-from bot.github.managed_pull_request import Branch
-from bot.github.models import (
+from incumbent.curator.entry import Source
+from incumbent.curator.roles import EvictionKind
+from incumbent.curator.store import RegressionSet
+from incumbent.github.managed_pull_request import Branch
+from incumbent.github.models import (
     AddLabels,
     ClosePullRequest,
     CreateComment,
@@ -22,14 +22,14 @@ from bot.github.models import (
     PushBranch,
     WriteLedger,
 )
-from bot.ledger.event_files import appended, parsed
-from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import ArchivedQuery, SuggestionRecord
-from bot.reconcile.desired_suggestions import folders_looked_back_on
-from bot.reconcile.suggestion_plan import suggested
-from bot.reconcile.suggestion_pull_requests import LABEL
-from bot.report.pull_request_bodies import CLOSED, closing
-from bot.text.digests import digest
+from incumbent.ledger.event_files import appended, parsed
+from incumbent.ledger.events import SET_EVENTS
+from incumbent.ledger.model import ArchivedQuery, SuggestionRecord
+from incumbent.reconcile.desired_suggestions import folders_looked_back_on
+from incumbent.reconcile.suggestion_plan import suggested
+from incumbent.reconcile.suggestion_pull_requests import LABEL
+from incumbent.report.pull_request_bodies import CLOSED, closing
+from incumbent.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, TIP, commit, make_comment, make_pull

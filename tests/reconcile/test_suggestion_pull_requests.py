@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.curator.entry import Admitted
-from bot.curator.roles import EvictionKind
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import suggest
-from bot.git import blob_id
-from bot.intake.query import Setup
-from bot.ledger.refusals import grounds_in
-from bot.pipeline.review import Platform
-from bot.reconcile.suggestion_pull_requests import (
+from incumbent.curator.entry import Admitted
+from incumbent.curator.roles import EvictionKind
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import suggest
+from incumbent.files.git import blob_id
+from incumbent.intake.query import Setup
+from incumbent.ledger.refusals import grounds_in
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.suggestion_pull_requests import (
     ADMIT,
     EVICT,
     SAFE,

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.store import RegressionSet
-from bot.errors import Problem
-from bot.git import tree_id
-from bot.github.facts import SubmissionFacts
-from bot.ledger.model import (
+from incumbent.curator.entry import Entry, Evicted, Tombstone
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import Problem
+from incumbent.files.git import tree_id
+from incumbent.github.facts import SubmissionFacts
+from incumbent.ledger.model import (
     CorrectionRecord,
     FolderIndex,
     FolderRecord,
@@ -22,11 +22,11 @@ from bot.ledger.model import (
     Rejection,
     StoredCorrection,
 )
-from bot.pipeline.review import Platform
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.merged_submissions import MergedSubmission
-from bot.reconcile.reconciled_state import digests_of, folders_to_read, is_whole, new_index, unchanged_folders
-from bot.text.compare import text_key
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.inventory import Inventory
+from incumbent.reconcile.merged_submissions import MergedSubmission
+from incumbent.reconcile.reconciled_state import digests_of, folders_to_read, is_whole, new_index, unchanged_folders
+from incumbent.text.compare import text_key
 from tests.github.scenes import make_platform, make_query, reworded
 from tests.reconcile.merges import (
     commit,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from bot.classifier.model import Finding, InferenceRequest
-from bot.errors import OutsideError
-from bot.github.git_state import folders_of, records_of
+from incumbent.classifier.model import Finding, InferenceRequest
+from incumbent.errors import OutsideError
+from incumbent.github.git_state import folders_of, records_of
 from tests.reconcile import runs
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import Reader, agent_files, config_text, imported, platform_files, reconcile, review, text_of

@@ -9,12 +9,12 @@ import pytest
 from pydantic import TypeAdapter
 from rich.console import Console
 
-from bot.agreement.agreement import Agreement, agreement_of
-from bot.agreement.responses import Response, responses_of
-from bot.report.agreement import AgreementOutput, AgreementReport, agreement_sections, print_agreement
-from bot.report.dashboard import render_dashboard
-from bot.report.escaping import printable
-from bot.report.verdict_text import MarkdownStyle
+from incumbent.ledger.agreement.agreement import Agreement, agreement_of
+from incumbent.ledger.agreement.responses import Response, responses_of
+from incumbent.report.agreement import AgreementOutput, AgreementReport, agreement_sections, print_agreement
+from incumbent.report.dashboard import render_dashboard
+from incumbent.report.escaping import printable
+from incumbent.report.verdict_text import MarkdownStyle
 from tests.agreement.factories import facts, response
 from tests.agreement.month import EVENTS
 from tests.factories import make_taxonomy

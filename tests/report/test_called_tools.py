@@ -9,24 +9,24 @@ from dataclasses import asdict, replace
 import pytest
 from rich.console import Console
 
-from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
-from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.github.facts import classified_of, facts_of
-from bot.ledger.classifications import shards_of
-from bot.ledger.keys import with_tool_names
-from bot.ledger.model import FolderRecord
-from bot.ledger.store import load_shard
-from bot.mcp_server.answers import ClassifiedRow
-from bot.mcp_server.tool_runner import shown_in_chat
-from bot.pipeline.review import Review, judge
-from bot.report.classify import ClassifiedQuery, ClassifyOutput
-from bot.report.console import Printer
-from bot.report.review_console import print_text
-from bot.report.review_json import ReviewOutput
-from bot.report.review_markdown import render_markdown
-from bot.report.verdict_text import MarkdownStyle, PlainStyle, called, contradicts
-from bot.text.masking import masked_json
+from incumbent.classifier.classify import ClassifierResult
+from incumbent.classifier.model import CalledTools, Classification, Contradiction, Judgement
+from incumbent.files.snapshot import EmptySnapshot, Overlay
+from incumbent.github.facts import classified_of, facts_of
+from incumbent.ledger.classifications import shards_of
+from incumbent.ledger.keys import with_tool_names
+from incumbent.ledger.model import FolderRecord
+from incumbent.ledger.store import load_shard
+from incumbent.mcp.answers import ClassifiedRow
+from incumbent.mcp.tool_runner import shown_in_chat
+from incumbent.pipeline.review import Review, judge
+from incumbent.report.classify import ClassifiedQuery, ClassifyOutput
+from incumbent.report.console import Printer
+from incumbent.report.review_console import print_text
+from incumbent.report.review_json import ReviewOutput
+from incumbent.report.review_markdown import render_markdown
+from incumbent.report.verdict_text import MarkdownStyle, PlainStyle, called, contradicts
+from incumbent.text.masking import masked_json
 from tests.classifier.factories import query, specification, tool
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_platform, make_query

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from bot.extension.model import DistinctiveTrait, DraftExemplar, Member, Signal, Trait
-from bot.report.candidates import CandidatesOutput, render_candidate
-from bot.report.pull_request_bodies import SHOWN
-from bot.text.masking import masked_json
-from bot.text.secrets import STAND_IN
+from incumbent.extension.model import DistinctiveTrait, DraftExemplar, Member, Signal, Trait
+from incumbent.report.candidates import CandidatesOutput, render_candidate
+from incumbent.report.pull_request_bodies import SHOWN
+from incumbent.text.masking import masked_json
+from incumbent.text.secrets import STAND_IN
 from tests.extension.builders import make_candidate
 
 SECRET = "admin:hunter2secret"

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from bot.report.console import SHOWN, Printer
+from incumbent.report.console import SHOWN, Printer
 
 HEADER = ("id", "count", "text")
 ROWS = [

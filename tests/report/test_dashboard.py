@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import suggest
-from bot.export.plan import plan_export, writers
-from bot.intake.query import FixtureFolder, Setup
-from bot.ledger.model import Run
-from bot.pipeline.review import Platform
-from bot.report.dashboard import (
+from incumbent.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import suggest
+from incumbent.intake.query import FixtureFolder, Setup
+from incumbent.ledger.clone import LocalRefusals
+from incumbent.ledger.model import Run
+from incumbent.ledger.releases.history import histories, results_in
+from incumbent.ledger.releases.record import EntryResult, ReleaseRecord, content_of
+from incumbent.pipeline.review import Platform
+from incumbent.report.dashboard import (
     MARKER,
     Dashboard,
     Kind,
@@ -27,13 +29,11 @@ from bot.report.dashboard import (
     UnopenedSuggestion,
     render_dashboard,
 )
-from bot.report.local_refusals import LocalRefusals
-from bot.report.review_comment import COMMENT_CHARACTERS
-from bot.report.status import prune_overview
-from bot.report.task_list import Task, boxes_in
-from bot.report.verdict_text import MarkdownStyle
-from bot.results.history import histories, results_in
-from bot.results.record import EntryResult, ReleaseRecord, content_of
+from incumbent.report.review_comment import COMMENT_CHARACTERS
+from incumbent.report.status import prune_overview
+from incumbent.report.task_list import Task, boxes_in
+from incumbent.report.verdict_text import MarkdownStyle
+from incumbent.runners.export.plan import plan_export, writers
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS, HOSTILE
 from tests.github.test_hostile_text import dead, skeleton, worded

@@ -8,15 +8,16 @@ from typing import Final
 import git
 import pytest
 
-from bot.classifier.model import Classification, Judgement
-from bot.curator.store import RegressionSet
-from bot.git.working_copy import commit_on_branch
-from bot.ledger.classifications import shards_of
-from bot.ledger.model import BRANCH, FolderRecord, folder_path
-from bot.ledger.store import record_text
-from bot.pipeline.review import Platform
-from bot.report.detection import Detection, detection_of, scores_on_ledger
-from bot.text.digests import digest
+from incumbent.classifier.model import Classification, Judgement
+from incumbent.curator.store import RegressionSet
+from incumbent.files.git.working_copy import commit_on_branch
+from incumbent.ledger.classifications import shards_of
+from incumbent.ledger.clone import recorded_scores
+from incumbent.ledger.model import BRANCH, FolderRecord, folder_path
+from incumbent.ledger.store import record_text
+from incumbent.pipeline.review import Platform
+from incumbent.report.detection import Detection, detection_of
+from incumbent.text.digests import digest
 from tests.factories import make_config, make_entry, make_taxonomy
 
 FOLDER: Final = "eval_sets/acme/desk"
@@ -58,7 +59,7 @@ def test_it_says_on_how_many_queries_it_rests() -> None:
 
 
 def test_without_a_ledger_no_more_queries_are_known(tmp_path: Path) -> None:
-    assert scores_on_ledger(tmp_path, platform()) == []
+    assert recorded_scores(tmp_path, platform().taxonomy) == []
 
 
 def test_the_ledger_tells_what_undecided_queries_exercise(tmp_path: Path) -> None:
@@ -77,4 +78,4 @@ def test_the_ledger_tells_what_undecided_queries_exercise(tmp_path: Path) -> Non
     files = {path: record_text(FolderRecord(folder=FOLDER)), **shards_of(path, found), **corrupt}
     commit_on_branch(tmp_path, BRANCH, None, files, "x", AT, "x")
     clone.close()
-    assert scores_on_ledger(tmp_path, platform()) == [{"a": 0.9, "b": 0.6}]
+    assert recorded_scores(tmp_path, platform().taxonomy) == [{"a": 0.9, "b": 0.6}]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.config import CONFIG_FILE, DEFAULTS, load_config
-from bot.files.snapshot import WorkingTree
-from bot.report.effective_config import EffectiveValue, effective_config
+from incumbent.files.snapshot import WorkingTree
+from incumbent.report.effective_config import EffectiveValue, effective_config
+from incumbent.taxonomy.config import CONFIG_FILE, DEFAULTS, load_config
 from tests.factories import REPOSITORY
 
 REQUIRED = "".join(
@@ -33,7 +33,7 @@ def test_a_value_of_the_file_has_its_line(tmp_path: Path) -> None:
 
 def test_a_value_that_the_file_leaves_out_has_its_line_in_the_defaults(tmp_path: Path) -> None:
     found = effective(tmp_path, REQUIRED)["limits.turns"]
-    assert (found.value, found.is_default, found.file) == (40, True, "bot/defaults.yaml")
+    assert (found.value, found.is_default, found.file) == (40, True, "bot/incumbent/taxonomy/defaults.yaml")
     assert found.line is not None
     assert DEFAULTS.text.splitlines()[found.line - 1] == "  turns: 40"
 

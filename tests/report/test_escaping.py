@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.report.escaping import (
+from incumbent.report.escaping import (
     LONGEST_ADDRESS,
     LONGEST_BACKTICKS,
     SHOWN_CHARACTERS,
@@ -24,7 +24,7 @@ from bot.report.escaping import (
     unlogged,
     visible,
 )
-from bot.text.plain_text import is_invisible
+from incumbent.text.plain_text import is_invisible
 from tests.github.hostile import HALF_CHARACTER, HOSTILE
 from tests.github.test_hostile_text import dead
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.console import Console
 
-from bot.classifier.model import Identity
-from bot.evaluation.measures import Sampling, compare, evaluate
-from bot.report import evaluation as outputs
-from bot.report.evaluation import print_evaluation
+from incumbent.classifier.evaluation.measures import Sampling, compare, evaluate
+from incumbent.classifier.model import Identity
+from incumbent.report import evaluation as outputs
+from incumbent.report.evaluation import print_evaluation
 from tests.evaluation.factories import cells
 
 LABELS = {"a.good": "TTTTFFFF", "b.bad": "TTFFTTFF", "c.one": "FFFFFFFF"}

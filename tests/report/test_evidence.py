@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.files.documents import Data
-from bot.github.facts import classified_of, facts_of
-from bot.intake.query import Query, Setup
-from bot.pipeline.review import ClassifiedSubmission, Platform, Review, judge
-from bot.pipeline.submission import Submission
-from bot.report.console import Printer
-from bot.report.query_context import ExpectedTool, evidence, expected_tools
-from bot.report.review_console import print_text
-from bot.report.review_json import ReviewOutput
-from bot.report.review_markdown import render_markdown
-from bot.report.verdict_text import PlainStyle
+from incumbent.files.documents import Data
+from incumbent.github.facts import classified_of, facts_of
+from incumbent.intake.query import Query, Setup
+from incumbent.pipeline.review import ClassifiedSubmission, Platform, Review, judge
+from incumbent.pipeline.submission import Submission
+from incumbent.report.console import Printer
+from incumbent.report.query_context import ExpectedTool, evidence, expected_tools
+from incumbent.report.review_console import print_text
+from incumbent.report.review_json import ReviewOutput
+from incumbent.report.review_markdown import render_markdown
+from incumbent.report.verdict_text import PlainStyle
 from tests.github.scenes import make_analysis, make_platform, make_query, reworded
 
 STYLE = PlainStyle(make_platform().taxonomy)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.backends import make_backend
-from bot.files.snapshot import WorkingTree
-from bot.pipeline.review import load_platform, review
-from bot.pipeline.submission import read_package
-from bot.report.verdict_text import headline
+from incumbent.classifier.backends import make_backend
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline.review import load_platform, review
+from incumbent.pipeline.submission import read_package
+from incumbent.report.verdict_text import headline
 from tests.factories import REPOSITORY, SHIPPED
 
 AGENT = "agent: 1\nname: Parcel desk\nplatform: x\n"

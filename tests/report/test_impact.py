@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bot.pipeline.impact.model import (
+from incumbent.pipeline.impact.model import (
     CapabilityImpact,
     CapabilitySides,
     ConfigChange,
@@ -30,11 +30,11 @@ from bot.pipeline.impact.model import (
     VersionChange,
     WithInterval,
 )
-from bot.report.escaping import printable, visible
-from bot.report.impact import PREVIEW, appraisals_text, impact_headline, impact_text, render_impact
-from bot.report.review_comment import DETAILS, PullRequestReport, render_comment, render_summary
-from bot.report.tables import EVERYTHING, Detail
-from bot.taxonomy.changes import ChangeKind, TaxonomyChange, VersionStep
+from incumbent.report.escaping import printable, visible
+from incumbent.report.impact import PREVIEW, appraisals_text, impact_headline, impact_text, render_impact
+from incumbent.report.review_comment import DETAILS, PullRequestReport, render_comment, render_summary
+from incumbent.report.tables import EVERYTHING, Detail
+from incumbent.taxonomy.changes import ChangeKind, TaxonomyChange, VersionStep
 from tests.github.hostile import FEW, HARMLESS
 from tests.github.test_hostile_text import MARKER, dead, skeleton, worded
 

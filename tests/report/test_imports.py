@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.consolidator.verdict import Decision, Reason, Route, Ruling, Verdict
-from bot.curator.prune import Suggestion
-from bot.curator.roles import EvictionKind, Grounds
-from bot.errors import Problem
-from bot.intake.query import Query
-from bot.pipeline.import_plan import Bundle, ImportedAgent, Origin
-from bot.pipeline.submission import Submission
-from bot.rater.model import RelationalFacts
-from bot.report.console import Printer
-from bot.report.imports import CustomerShareOutput, ImportOutput, print_import
-from bot.report.output import CapabilityStatus, JudgedQuery
+from incumbent.consolidator.verdict import Decision, Reason, Route, Ruling, Verdict
+from incumbent.curator.prune import Suggestion
+from incumbent.curator.roles import EvictionKind, Grounds
+from incumbent.errors import Problem
+from incumbent.intake.query import Query
+from incumbent.pipeline.import_plan import Bundle, ImportedAgent, Origin
+from incumbent.pipeline.submission import Submission
+from incumbent.rater.model import RelationalFacts
+from incumbent.report.console import Printer
+from incumbent.report.imports import CustomerShareOutput, ImportOutput, print_import
+from incumbent.report.output import CapabilityStatus, JudgedQuery
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 

@@ -9,16 +9,16 @@ from typing import Any
 import git
 import pytest
 
-from bot.cli.main import run
-from bot.curator.suggestions import suggest
-from bot.git.working_copy import commit_on_branch
-from bot.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, Refusal, Request, RequestRecord, SuggestionRecord
-from bot.ledger.refusals import standing_refusals
-from bot.ledger.store import record_text
-from bot.pipeline.workspace import open_platform
-from bot.reconcile.suggestion_pull_requests import EVICT, branch_of
-from bot.report.local_refusals import LocalRefusals, refused_in
-from bot.site.content import read_site
+from incumbent.cli.main import run
+from incumbent.curator.suggestions import suggest
+from incumbent.files.git.working_copy import commit_on_branch
+from incumbent.ledger.clone import LocalRefusals, refused_in
+from incumbent.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, Refusal, Request, RequestRecord, SuggestionRecord
+from incumbent.ledger.refusals import standing_refusals
+from incumbent.ledger.store import record_text
+from incumbent.pipeline.workspace import open_platform
+from incumbent.reconcile.suggestion_pull_requests import EVICT, branch_of
+from incumbent.site.content import read_site
 from tests.e2e.bot import platform_files
 from tests.e2e.test_suggestions import spare
 
@@ -83,7 +83,8 @@ def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.Ca
 
 def refuse_spare(clone: Path) -> None:
     """People refused to evict the spare entry, as the ledger of the clone tells."""
-    found = LocalRefusals().suggestions(open_platform(clone, CONFIG)).evictions
+    platform = open_platform(clone, CONFIG)
+    found = LocalRefusals().suggestions(platform.regression_set, platform.taxonomy, platform.config).evictions
     (grounds,) = [item.grounds.digest for item in found if item.id == "spare-one"]
     record = SuggestionRecord(refusals=(Refusal(pull_request=5, branch=branch_of(EVICT, "spare-one", grounds)),))
     commit_on_branch(clone, BRANCH, None, {SUGGESTIONS: record_text(record)}, "x", AT, "x")

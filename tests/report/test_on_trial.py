@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.consolidator.cycle import run_cycle
-from bot.curator.store import RegressionSet
-from bot.pipeline.review import Platform
-from bot.pipeline.submission import Submission
-from bot.report.verdict_text import MarkdownStyle, PlainStyle, why
-from bot.taxonomy.model import Taxonomy
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.curator.store import RegressionSet
+from incumbent.pipeline.review import Platform
+from incumbent.pipeline.submission import Submission
+from incumbent.report.verdict_text import MarkdownStyle, PlainStyle, why
+from incumbent.taxonomy.model import Taxonomy
 from tests.factories import make_config, make_taxonomy, query
 
 BARE = make_taxonomy("a", "t", "u")

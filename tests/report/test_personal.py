@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.backends import make_backend
-from bot.config import PersonalData
-from bot.files.snapshot import WorkingTree
-from bot.pipeline.review import Platform, Review, load_platform, review
-from bot.pipeline.scan import scan_folder
-from bot.pipeline.submission import read_package
-from bot.report.review_json import ReviewOutput
-from bot.report.review_markdown import render_markdown
-from bot.report.tables import Detail
-from bot.text.personal_data.detector import Detector
+from incumbent.classifier.backends import make_backend
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline.review import Platform, Review, load_platform, review
+from incumbent.pipeline.scan import scan_folder
+from incumbent.pipeline.submission import read_package
+from incumbent.report.review_json import ReviewOutput
+from incumbent.report.review_markdown import render_markdown
+from incumbent.report.tables import Detail
+from incumbent.taxonomy.config import PersonalData
+from incumbent.text.personal_data.detector import Detector
 from tests.factories import REPOSITORY, SHIPPED
 
 CARD = "4539 1488 0343 6467"

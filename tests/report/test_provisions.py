@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.curator.entry import CorrectedCost
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import suggest
-from bot.github.facts import classified_of
-from bot.intake.query import Setup
-from bot.pipeline.review import Review, judge
-from bot.report.console import Printer
-from bot.report.pull_request_bodies import SuggestionContext, render_eviction
-from bot.report.review_console import print_text
-from bot.report.review_json import ReviewOutput
-from bot.report.review_markdown import render_markdown
-from bot.report.tables import Detail
-from bot.text.compare import text_key
+from incumbent.curator.entry import CorrectedCost
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import suggest
+from incumbent.github.facts import classified_of
+from incumbent.intake.query import Setup
+from incumbent.pipeline.review import Review, judge
+from incumbent.report.console import Printer
+from incumbent.report.pull_request_bodies import SuggestionContext, render_eviction
+from incumbent.report.review_console import print_text
+from incumbent.report.review_json import ReviewOutput
+from incumbent.report.review_markdown import render_markdown
+from incumbent.report.tables import Detail
+from incumbent.text.compare import text_key
 from tests.factories import make_entry
 from tests.github.scenes import make_analysis, make_platform, make_query, reworded
 from tests.reconcile.proposing import make_platform as proposing

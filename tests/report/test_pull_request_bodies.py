@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.curator.suggestions import suggest
-from bot.intake.query import Setup
-from bot.report.pull_request_bodies import (
+from incumbent.curator.suggestions import suggest
+from incumbent.intake.query import Setup
+from incumbent.report.pull_request_bodies import (
     TABLE_BYTES,
     GroupMembers,
     KeptEntry,

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.curator.store import RegressionSet
-from bot.github.facts import classified_of
-from bot.pipeline.review import Review, judge
-from bot.report.review_json import ReviewOutput
-from bot.report.review_markdown import render_markdown
-from bot.report.tables import Detail
+from incumbent.curator.store import RegressionSet
+from incumbent.github.facts import classified_of
+from incumbent.pipeline.review import Review, judge
+from incumbent.report.review_json import ReviewOutput
+from incumbent.report.review_markdown import render_markdown
+from incumbent.report.tables import Detail
 from tests.factories import make_entry
 from tests.github.scenes import make_analysis, make_platform, make_query
 

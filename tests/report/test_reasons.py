@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.consolidator.cycle import run_cycle
-from bot.curator.store import RegressionSet
-from bot.pipeline.review import Platform
-from bot.report.verdict_text import PlainStyle, why
+from incumbent.consolidator.cycle import run_cycle
+from incumbent.curator.store import RegressionSet
+from incumbent.pipeline.review import Platform
+from incumbent.report.verdict_text import PlainStyle, why
 from tests.factories import make_config, make_taxonomy, query, resident
 from tests.report.test_on_trial import Seen
 

@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.config import ResultSettings
-from bot.curator.entry import Entry
-from bot.curator.store import RegressionSet
-from bot.curator.suggestions import suggest
-from bot.pipeline.review import Platform
-from bot.reconcile.suggestion_pull_requests import proposals_of
-from bot.report.console import Printer
-from bot.report.dashboard import Dashboard, render_dashboard
-from bot.report.pull_request_bodies import SuggestionContext, render_eviction
-from bot.report.results import (
+from incumbent.curator.entry import Entry
+from incumbent.curator.store import RegressionSet
+from incumbent.curator.suggestions import suggest
+from incumbent.ledger.releases.history import histories, results_in
+from incumbent.ledger.releases.ledger_records import with_results
+from incumbent.ledger.releases.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, content_of
+from incumbent.pipeline.review import Platform
+from incumbent.reconcile.suggestion_pull_requests import proposals_of
+from incumbent.report.console import Printer
+from incumbent.report.dashboard import Dashboard, render_dashboard
+from incumbent.report.pull_request_bodies import SuggestionContext, render_eviction
+from incumbent.report.results import (
     ResultsOutput,
     added_overview,
     entry_words,
@@ -29,11 +31,9 @@ from bot.report.results import (
     results_overview,
     run_summary,
 )
-from bot.report.status import print_status, status_overview
-from bot.report.verdict_text import MarkdownStyle
-from bot.results.history import histories, results_in
-from bot.results.ledger_records import with_results
-from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, content_of
+from incumbent.report.status import print_status, status_overview
+from incumbent.report.verdict_text import MarkdownStyle
+from incumbent.taxonomy.config import ResultSettings
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW, HARMLESS
 from tests.github.test_hostile_text import dead, skeleton

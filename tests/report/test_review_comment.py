@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.curator.losses import losses
-from bot.report.review_comment import render_no_longer_true
+from incumbent.curator.losses import losses
+from incumbent.report.review_comment import render_no_longer_true
 from tests.factories import make_config, make_taxonomy, resident
 
 NAMES = tuple("abcdefghijkl")

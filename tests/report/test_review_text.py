@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from bot.curator.suggestions import Swap
-from bot.github.facts import classified_of
-from bot.pipeline.review import Review, judge
-from bot.report.classify import print_classified
-from bot.report.console import Printer
-from bot.report.review_console import print_text
-from bot.report.review_markdown import render_markdown
+from incumbent.curator.suggestions import Swap
+from incumbent.github.facts import classified_of
+from incumbent.pipeline.review import Review, judge
+from incumbent.report.classify import print_classified
+from incumbent.report.console import Printer
+from incumbent.report.review_console import print_text
+from incumbent.report.review_markdown import render_markdown
 from tests.factories import make_entry
 from tests.github.scenes import make_analysis, make_platform, make_query
 

@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from bot.curator.entry import StaleEntry
-from bot.curator.growth import Growth, GrowthPoint
-from bot.curator.losses import Loss
-from bot.curator.prune import Suggestion
-from bot.curator.roles import EvictionKind, Grounds
-from bot.curator.suggestions import Swap
-from bot.rater.pair_coverage import MissingPair, PairCoverage
-from bot.report.console import Printer
-from bot.report.detection import Detection
-from bot.report.output import (
+from incumbent.curator.entry import StaleEntry
+from incumbent.curator.growth import Growth, GrowthPoint
+from incumbent.curator.losses import Loss
+from incumbent.curator.prune import Suggestion
+from incumbent.curator.roles import EvictionKind, Grounds
+from incumbent.curator.suggestions import Swap
+from incumbent.rater.pair_coverage import MissingPair, PairCoverage
+from incumbent.report.console import Printer
+from incumbent.report.detection import Detection
+from incumbent.report.output import (
     CapabilityStatus,
     PruneOutput,
     StatusOutput,
 )
-from bot.report.status import growth_charts, history_words, print_growth, print_prune, print_status, view
+from incumbent.report.status import growth_charts, history_words, print_growth, print_prune, print_status, view
 
 
 def capability(id: str, *coverers: str) -> CapabilityStatus:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.commands import command_lines
-from bot.report.task_list import (
+from incumbent.github.commands import command_lines
+from incumbent.report.task_list import (
     MOST_TICKED,
     NAMES_PER_LINE,
     Task,

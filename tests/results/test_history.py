@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betaincc
 
-from bot.config import ResultSettings
-from bot.curator.entry import Entry
-from bot.curator.store import RegressionSet
-from bot.rater.model import ReleaseResults
-from bot.results.history import (
+from incumbent.curator.entry import Entry
+from incumbent.curator.store import RegressionSet
+from incumbent.ledger.releases.history import (
     _exceeds,
     combination_evidence,
     evidence,
@@ -26,7 +24,9 @@ from bot.results.history import (
     outcomes_of,
     results_in,
 )
-from bot.results.record import EntryResult, ReleaseRecord, content_of
+from incumbent.ledger.releases.record import EntryResult, ReleaseRecord, content_of
+from incumbent.rater.model import ReleaseResults
+from incumbent.taxonomy.config import ResultSettings
 from tests.factories import make_entry
 from tests.reconcile.merges import source
 

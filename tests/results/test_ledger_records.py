@@ -8,11 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.store import RegressionSet
-from bot.errors import InputError
-from bot.files.snapshot import WorkingTree
-from bot.results.ledger_records import forgetting, later_than, load_release, load_releases, match_files, with_results
-from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, added, release_path
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import InputError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.ledger.releases.ledger_records import forgetting, later_than, load_release, load_releases, with_results
+from incumbent.ledger.releases.record import (
+    CaseResult,
+    EntryResult,
+    MatchedResults,
+    Outcome,
+    ReleaseRecord,
+    added,
+    release_path,
+)
+from incumbent.runners.results.reader import match_files
 from tests.factories import make_entry
 
 V1 = ReleaseRecord(release="v1", at="2026-01-01T00:00:00Z")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.entry import Entry
-from bot.results.history import histories
-from bot.results.quarantine import FLAPS, Others, QuarantineOffer, others_in, quarantine_offers
-from bot.results.record import ReleaseRecord
+from incumbent.curator.entry import Entry
+from incumbent.ledger.releases.history import histories
+from incumbent.ledger.releases.quarantine import FLAPS, Others, QuarantineOffer, others_in, quarantine_offers
+from incumbent.ledger.releases.record import ReleaseRecord
 from tests.results.test_history import SETTINGS, entry, releases, result
 
 COUNTS = {"+": (1, 0), "-": (0, 1), "~": (1, 1)}

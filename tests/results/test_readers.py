@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import RESULT_FILES
-from bot.files.snapshot import ReadingLimits
-from bot.results.reader import ResultFile, read_results, result_readers
-from bot.results.record import CaseResult, Outcome
+from incumbent.files.snapshot import ReadingLimits
+from incumbent.ledger.releases.record import CaseResult, Outcome
+from incumbent.runners.results.reader import read_results, result_readers
+from incumbent.runners.results.result_file import ResultFile
+from incumbent.taxonomy.config import RESULT_FILES
 from tests.results.samples import COPILOT_STUDIO, SAMPLES, TEXT
 
 LIMITS = ReadingLimits(file_bytes=100_000, nesting_depth=20, nodes=10_000)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.entry import Evicted, Tombstone
-from bot.curator.store import RegressionSet
-from bot.results.record import CaseResult, EntryResult, Outcome, added, content_of, match
+from incumbent.curator.entry import Evicted, Tombstone
+from incumbent.curator.store import RegressionSet
+from incumbent.ledger.releases.record import CaseResult, EntryResult, Outcome, added, content_of, match
 from tests.factories import make_entry
 
 ONE = make_entry("one", {"a": 0.9}, text="Where is my parcel?")

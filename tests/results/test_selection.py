@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.results.history import histories
-from bot.results.selection import RunnableEntry, RunPart, RunTotal, choose_part, run_prices, run_totals
+from incumbent.ledger.releases.history import histories
+from incumbent.ledger.releases.selection import RunnableEntry, RunPart, RunTotal, choose_part, run_prices, run_totals
 from tests.results.test_history import SETTINGS, entry, releases, result
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import RESULT_FILES
-from bot.results.reader import ResultFile, read_results, result_readers
-from bot.results.record import CaseResult
+from incumbent.ledger.releases.record import CaseResult
+from incumbent.runners.results.reader import read_results, result_readers
+from incumbent.runners.results.result_file import ResultFile
+from incumbent.taxonomy.config import RESULT_FILES
 
 FOLDER = Path(__file__).parent / "written"
 ASKED = {

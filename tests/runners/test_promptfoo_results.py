@@ -6,11 +6,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from bot.config import RESULT_FILES
-from bot.curator.store import RegressionSet
-from bot.export.plan import plan_export, writers
-from bot.results.reader import read_results
-from bot.results.record import match
+from incumbent.curator.store import RegressionSet
+from incumbent.ledger.releases.record import match
+from incumbent.runners.export.plan import plan_export, writers
+from incumbent.runners.results.reader import read_results
+from incumbent.taxonomy.config import RESULT_FILES
 from tests.factories import make_entry
 from tests.runners.test_runners import QUIET, promptfoo, run
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import RESULT_FILES
-from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.store import RegressionSet, load_regression_set
-from bot.export.plan import plan_export, writers
-from bot.files.snapshot import WorkingTree
-from bot.results.history import histories
-from bot.results.ledger_records import match_files, with_results
-from bot.results.reader import read_results
-from bot.results.record import ReleaseRecord, match
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.curator.entry import Entry, Evicted, Tombstone
+from incumbent.curator.store import RegressionSet, load_regression_set
+from incumbent.files.snapshot import WorkingTree
+from incumbent.ledger.releases.history import histories
+from incumbent.ledger.releases.ledger_records import with_results
+from incumbent.ledger.releases.record import ReleaseRecord, match
+from incumbent.runners.export.plan import plan_export, writers
+from incumbent.runners.results.reader import match_files, read_results
+from incumbent.taxonomy.config import RESULT_FILES
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY, SHIPPED, make_entry
 from tests.runners.test_runners import loaded
 

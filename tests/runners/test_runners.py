@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from bot.curator.entry import Entry
-from bot.export.plan import plan_export, writers
-from bot.intake.expectation import understand
+from incumbent.curator.entry import Entry
+from incumbent.intake.expectation import understand
+from incumbent.runners.export.plan import plan_export, writers
 from tests.export.strategies import HOSTILE
 from tests.factories import REPOSITORY, make_entry
 

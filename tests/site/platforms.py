@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 
 import git
 
-from bot.cli.main import run
-from bot.pipeline.workspace import open_platform
-from bot.site.audience import Audience
-from bot.site.charts import drawing
-from bot.site.content import SiteContent, read_site
-from bot.site.pages import render_site
-from bot.site.templating import assets
+from incumbent.cli.main import run
+from incumbent.pipeline.workspace import open_platform
+from incumbent.site.audience import Audience
+from incumbent.site.charts import drawing
+from incumbent.site.content import SiteContent, read_site
+from incumbent.site.pages import render_site
+from incumbent.site.templating import assets
 from tests.copies import copy_of
 from tests.factories import REPOSITORY
 

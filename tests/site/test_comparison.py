@@ -14,23 +14,23 @@ from typing import Any
 import git
 import pytest
 
-from bot.classifier.model import Backend
-from bot.cli.main import run
-from bot.config import CONFIG_FILE
-from bot.curator.store import FOLDER, RegressionSet
-from bot.errors import InputError
-from bot.git import ObjectStore
-from bot.github.comparison import comparison_of
-from bot.github.judgement import judge_facts
-from bot.github.local_comparison import read_comparison
-from bot.ledger.model import DecisionRecord
-from bot.pipeline.review import Platform
-from bot.pipeline.workspace import open_backend, open_platform
-from bot.report.status import status_overview
-from bot.site.audience import Audience
-from bot.site.comparison import CoverageSides, MergeComparison
-from bot.site.comparison_page import ComparisonReader, render_comparison
-from bot.taxonomy.loading import TAXONOMY_FILE
+from incumbent.classifier.model import Backend
+from incumbent.cli.main import run
+from incumbent.curator.store import FOLDER, RegressionSet
+from incumbent.errors import InputError
+from incumbent.files.git import ObjectStore
+from incumbent.github.comparison import comparison_of
+from incumbent.github.judgement import judge_facts
+from incumbent.github.local_comparison import read_comparison
+from incumbent.ledger.model import DecisionRecord
+from incumbent.pipeline.review import Platform
+from incumbent.pipeline.workspace import open_backend, open_platform
+from incumbent.report.status import status_overview
+from incumbent.site.audience import Audience
+from incumbent.site.comparison import CoverageSides, MergeComparison
+from incumbent.site.comparison_page import ComparisonReader, render_comparison
+from incumbent.taxonomy.config import CONFIG_FILE
+from incumbent.taxonomy.loading import TAXONOMY_FILE
 from tests.copies import copy_of
 from tests.factories import REPOSITORY, make_config, make_entry, make_taxonomy
 from tests.github.scenes import make_analysis, make_platform, make_query

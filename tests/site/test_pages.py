@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.agreement.agreement import Month, Share
-from bot.calibration.fit import Estimate, KnobOutcome
-from bot.config import Options
-from bot.pipeline.workspace import open_platform
-from bot.report.escaping import visible
-from bot.site.audience import Audience
-from bot.site.charts import agreement_chart, drawing, evidence_chart, growth_charts, releases_chart
-from bot.site.content import SiteContent, read_site
-from bot.site.pages import SiteReader, customer_path, pages, render_site
-from bot.site.templating import SitePage
+from incumbent.ledger.agreement.agreement import Month, Share
+from incumbent.ledger.calibration.fit import Estimate, KnobOutcome
+from incumbent.pipeline.workspace import open_platform
+from incumbent.report.escaping import visible
+from incumbent.site.audience import Audience
+from incumbent.site.charts import agreement_chart, drawing, evidence_chart, growth_charts, releases_chart
+from incumbent.site.content import SiteContent, read_site
+from incumbent.site.pages import SiteReader, customer_path, pages, render_site
+from incumbent.site.templating import SitePage
+from incumbent.taxonomy.config import Options
 from tests.cli.conftest import platform as platform
 from tests.cli.test_calibrate import curated as curated
 from tests.site.platforms import CUSTOMERS, FLAPPING, content, file_of, files_for

@@ -10,10 +10,10 @@ from posixpath import normpath
 
 import pytest
 
-from bot.cli.main import run
-from bot.errors import OutsideError
-from bot.site.audience import Audience
-from bot.site.folder import write_folder
+from incumbent.cli.main import run
+from incumbent.errors import OutsideError
+from incumbent.site.audience import Audience
+from incumbent.site.folder import write_folder
 from tests.copies import copy_of
 from tests.factories import REPOSITORY
 from tests.site.platforms import CUSTOMERS, content, files_for, make_repository

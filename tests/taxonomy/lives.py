@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
-from bot.intake.specification import UNDECLARED, Specification
-from bot.taxonomy.migration import Migration
-from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
-from bot.text.digests import digest
+from incumbent.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
+from incumbent.intake.specification import UNDECLARED, Specification
+from incumbent.taxonomy.migration import Migration
+from incumbent.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from incumbent.text.digests import digest
 from tests.classifier.factories import specification, tool
 
 GROUPS = ("g0", "g1", "g2")

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.classify import classify
-from bot.classifier.paths import declared_values, inferred_capabilities
-from bot.curator.entry import Entry
-from bot.curator.staging import classified_by, stored
-from bot.intake.specification import Specification
-from bot.pipeline.reclassify import query_of, renew, tasks_of
-from bot.taxonomy.affected import Affected, affected_by, everything
-from bot.taxonomy.migration import migration_between
-from bot.taxonomy.model import Capability, Exemplars, Group, Source, Taxonomy
+from incumbent.classifier.classify import classify
+from incumbent.classifier.paths import declared_values, inferred_capabilities
+from incumbent.curator.entry import Entry
+from incumbent.curator.staging import classified_by, stored
+from incumbent.intake.specification import Specification
+from incumbent.pipeline.reclassify import query_of, renew, tasks_of
+from incumbent.taxonomy.affected import Affected, affected_by, everything
+from incumbent.taxonomy.migration import migration_between
+from incumbent.taxonomy.model import Capability, Exemplars, Group, Source, Taxonomy
 from tests.classifier.factories import declared, intent, silent
 from tests.factories import make_entry
 from tests.reconcile.merges import source

@@ -11,9 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import REVIEWED_FILES
-from bot.files.documents import Document, parse_yaml
-from bot.taxonomy.changes import (
+from incumbent.files.documents import Document, parse_yaml
+from incumbent.taxonomy.changes import (
     ChangeKind,
     TaxonomyChange,
     VersionStep,
@@ -23,8 +22,9 @@ from bot.taxonomy.changes import (
     succession_problems,
     version_problem,
 )
-from bot.taxonomy.checks import structure_problems
-from bot.taxonomy.model import Capability, Exemplar, Exemplars, Group, Taxonomy
+from incumbent.taxonomy.checks import structure_problems
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.model import Capability, Exemplar, Exemplars, Group, Taxonomy
 
 
 def capability(id: str, group: str = "any", **more: Any) -> Capability:

@@ -14,13 +14,13 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.config import REVIEWED_FILES
-from bot.errors import InputError, Problem
-from bot.files.snapshot import MOST_FAULTS, EmptySnapshot, Overlay, ReadingLimits, WorkingTree
-from bot.files.user_cache import RememberedFiles
-from bot.taxonomy.exemplars import ExemplarFile, read_exemplars
-from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files, taxonomy_notes
-from bot.taxonomy.model import Capability, Exemplar, Exemplars, Taxonomy
+from incumbent.errors import InputError, Problem
+from incumbent.files.snapshot import MOST_FAULTS, EmptySnapshot, Overlay, ReadingLimits, WorkingTree
+from incumbent.files.user_cache import RememberedFiles
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.exemplars import ExemplarFile, read_exemplars
+from incumbent.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files, taxonomy_notes
+from incumbent.taxonomy.model import Capability, Exemplar, Exemplars, Taxonomy
 from tests.factories import SHIPPED
 
 FOLDER = "taxonomy/exemplars"

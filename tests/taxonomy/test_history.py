@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.errors import InputError
-from bot.git import ObjectStore
-from bot.taxonomy.history import History, read_version, with_version
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.model import Taxonomy
+from incumbent.errors import InputError
+from incumbent.files.git import ObjectStore
+from incumbent.taxonomy.history import History, read_version, with_version
+from incumbent.taxonomy.loading import TAXONOMY_FILE
+from incumbent.taxonomy.model import Taxonomy
 from tests.factories import make_taxonomy
 from tests.origin import Origin
 

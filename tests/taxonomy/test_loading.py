@@ -11,10 +11,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.errors import InputError, Problem
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
-from bot.taxonomy.model import Taxonomy
+from incumbent.errors import InputError, Problem
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
+from incumbent.taxonomy.model import Taxonomy
 from tests.factories import REPOSITORY, SHIPPED
 
 Change = Callable[[dict[str, Any]], object]

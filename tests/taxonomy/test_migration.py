@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.taxonomy.migration import (
+from incumbent.taxonomy.migration import (
     NOTHING,
     Lineage,
     Migration,
@@ -19,7 +19,7 @@ from bot.taxonomy.migration import (
     lineage,
     migration_between,
 )
-from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from incumbent.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.taxonomy.lives import inverse
 
 

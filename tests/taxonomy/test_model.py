@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.taxonomy.model import Capability, ShortNames, UnknownCapabilityError, is_end
+from incumbent.taxonomy.model import Capability, ShortNames, UnknownCapabilityError, is_end
 from tests.classifier.factories import intent, taxonomy
 
 

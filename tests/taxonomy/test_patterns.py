@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.taxonomy import patterns as patterns_module
-from bot.taxonomy.patterns import TOGETHER, PatternError, PatternSet, compile_pattern
+from incumbent.taxonomy import patterns as patterns_module
+from incumbent.taxonomy.patterns import TOGETHER, PatternError, PatternSet, compile_pattern
 
 HOSTILE = [
     r"(a+)+$",

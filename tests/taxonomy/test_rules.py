@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.intake.query import AttachmentKind
-from bot.intake.specification import (
+from incumbent.intake.query import AttachmentKind
+from incumbent.intake.specification import (
     UNDECLARED,
     AuthDeclaration,
     AuthMode,
@@ -21,8 +21,8 @@ from bot.intake.specification import (
     Specification,
     Tool,
 )
-from bot.taxonomy.model import Source
-from bot.taxonomy.rules import (
+from incumbent.taxonomy.model import Source
+from incumbent.taxonomy.rules import (
     ATTACHMENT_KINDS,
     AUTH_MODES,
     EFFECTS,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import REVIEWED_FILES
-from bot.files.label_tables import read_table
-from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS
-from bot.taxonomy.model import Exemplar
-from bot.taxonomy.table_edits import merged, short_names, table_head, with_rows
-from bot.text.compare import normalise
+from incumbent.files.label_tables import read_table
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS
+from incumbent.taxonomy.model import Exemplar
+from incumbent.taxonomy.table_edits import merged, short_names, table_head, with_rows
+from incumbent.text.compare import normalise
 
 HAND, NEW = "taxonomy/exemplars/hand.tsv", "taxonomy/exemplars/new.tsv"
 GERMAN = "taxonomy/exemplars/translations/de.tsv"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.text.compare import DECIMALS, all_rounded, rounded, seconds, utc
+from incumbent.text.compare import DECIMALS, all_rounded, rounded, seconds, utc
 
 few_decimals = st.integers(0, 10**DECIMALS).map(lambda number: number / 10**DECIMALS)
 near_a_tie = st.integers(0, 10**DECIMALS).map(lambda number: (number + 0.5) / 10**DECIMALS)

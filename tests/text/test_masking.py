@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.masking import Json, mask_by, masked, masked_data, masked_json, masked_together, may_be_masked_part
-from bot.text.personal_data.detector import Detector
-from bot.text.secrets import STAND_IN
+from incumbent.text.masking import Json, mask_by, masked, masked_data, masked_json, masked_together, may_be_masked_part
+from incumbent.text.personal_data.detector import Detector
+from incumbent.text.secrets import STAND_IN
 
 PASSWORD = "password: hunter2secret99"
 JSON = st.recursive(

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from bot.text.personal_data.detector import Detector
+from incumbent.text.personal_data.detector import Detector
 
 DETECTOR = Detector()
 WITH_NAMES = Detector(names=True)

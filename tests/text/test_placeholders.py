@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.placeholders import NEUTRAL, placeholders, without_placeholders
+from incumbent.text.placeholders import NEUTRAL, placeholders, without_placeholders
 
 
 @pytest.mark.parametrize(

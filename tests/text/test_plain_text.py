@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Problem
-from bot.intake.query import fault_of_id
-from bot.report.escaping import code, printable, visible
-from bot.text.plain_text import digits_of, is_invisible, is_shown
+from incumbent.errors import Problem
+from incumbent.intake.query import fault_of_id
+from incumbent.report.escaping import code, printable, visible
+from incumbent.text.plain_text import digits_of, is_invisible, is_shown
 
 BLANK = "\u3164\u2800\u115f\u1160\uffa0\u034f\u17b4\u180b\U0001d159\U00013441"
 

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from bot.text.secrets import STAND_IN, holds_key, holds_secret, redacted
+from incumbent.text.secrets import STAND_IN, holds_key, holds_secret, redacted
 from tests.factories import REPOSITORY
 
 DIGITS = "0123456789abcdefABCDEF"
@@ -153,7 +153,9 @@ def test_words_around_a_secret_stay() -> None:
 
 def test_texts_without_a_key_do_not_load_the_library() -> None:
     texts = ["Show order 4711", "contoso-repairs-card-line-q07-1a2b3c4d", "Is get_customer_order_history_by_id called?"]
-    code = f"import sys; from bot.text.secrets import *; [(redacted(text), holds_key(text)) for text in {texts!r}]; "
+    code = (
+        f"import sys; from incumbent.text.secrets import *; [(redacted(text), holds_key(text)) for text in {texts!r}]; "
+    )
     code += "print(any(name.startswith('detect_secrets') for name in sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from bot.classifier.embedded.weights import SHIPPED_DIGEST
-from bot.cli.main import run
+from incumbent.classifier.embedded.weights import SHIPPED_DIGEST
+from incumbent.cli.main import run
 from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 

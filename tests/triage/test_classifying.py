@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from bot.classifier.caching_backend import HaltedBackend
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
-from bot.curator.entry import Entry, Source, entry_id
-from bot.curator.store import RegressionSet
-from bot.errors import IncompleteError
-from bot.intake.specification import Specification
-from bot.pipeline.review import Platform
-from bot.pipeline.submission import Package, Submission
-from bot.triage.classifying import (
+from incumbent.classifier.caching_backend import HaltedBackend
+from incumbent.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
+from incumbent.curator.entry import Entry, Source, entry_id
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import IncompleteError
+from incumbent.intake.specification import Specification
+from incumbent.pipeline.review import Platform
+from incumbent.pipeline.submission import Package, Submission
+from incumbent.triage.classifying import (
     CLASSIFIED,
     ESTIMATED,
     Ground,

@@ -22,10 +22,10 @@ from typing import IO, TypeVar
 
 import pytest
 
-from bot.errors import UsageError
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
-from bot.triage.cluster import RayCluster
+from incumbent.errors import UsageError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
+from incumbent.triage.cluster import RayCluster
 from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY
 from tests.triage.quick_platform import quick_platform
@@ -99,7 +99,7 @@ def settings(*, seconds: int) -> str:
 
 
 def command(out: str, *arguments: str) -> list[str]:
-    base = [sys.executable, "-m", "bot", "triage", "t.jsonl", "--agent", AGENT, "--processes", "1"]
+    base = [sys.executable, "-m", "incumbent", "triage", "t.jsonl", "--agent", AGENT, "--processes", "1"]
     return [*base, "--out", out, *arguments]
 
 
@@ -206,8 +206,10 @@ def test_the_cluster_estimates_and_ends_where_one_machine_does(nodes: Nodes, roo
 
 @pytest.mark.exhaustive
 def test_a_worker_with_other_code_is_refused_in_its_own_words(nodes: Nodes, root: Path) -> None:
-    shutil.copytree(REPOSITORY / "bot", root / "changed/bot", ignore=shutil.ignore_patterns("__pycache__"))
-    with (root / "changed/bot/rounding.py").open("a", encoding="utf-8") as file:
+    shutil.copytree(
+        REPOSITORY / "bot" / "incumbent", root / "changed/incumbent", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    with (root / "changed/incumbent/rounding.py").open("a", encoding="utf-8") as file:
         file.write("# Another version of Incumbent.\n")
     ended = run("out", "--ray", nodes.address, modules=root / "changed")
     assert ended.returncode == 4, ended.stderr

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Identity
-from bot.config import TriageSettings, load_config
-from bot.curator.store import RegressionSet
-from bot.files.snapshot import WorkingTree
-from bot.pipeline.review import Platform
-from bot.triage.classifying import ESTIMATED, Ground
-from bot.triage.looking_order import Candidates, LookingOrder, Wants, quick_config
-from bot.triage.tables import connected, name, rows_of, write_rows
+from incumbent.classifier.model import Identity
+from incumbent.curator.store import RegressionSet
+from incumbent.files.snapshot import WorkingTree
+from incumbent.pipeline.review import Platform
+from incumbent.taxonomy.config import TriageSettings, load_config
+from incumbent.triage.classifying import ESTIMATED, Ground
+from incumbent.triage.looking_order import Candidates, LookingOrder, Wants, quick_config
+from incumbent.triage.tables import connected, name, rows_of, write_rows
 from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY, make_config, make_taxonomy
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.config import TriageSettings
-from bot.triage import near_duplicates
-from bot.triage.near_duplicates import write_near
-from bot.triage.tables import connected, name, rows_of, shards, write_rows
+from incumbent.taxonomy.config import TriageSettings
+from incumbent.triage import near_duplicates
+from incumbent.triage.near_duplicates import write_near
+from incumbent.triage.tables import connected, name, rows_of, shards, write_rows
 
 pytest.importorskip("duckdb")
 

@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.model import silent
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.query import Query
-from bot.pipeline.review import Platform, review
-from bot.pipeline.submission import Package
-from bot.pipeline.workspace import open_backend, open_package, open_platform
-from bot.triage import shortlist as module
-from bot.triage.classifying import Ground, package_with, settled_by
-from bot.triage.looking_order import LookingOrder
-from bot.triage.outcome import render_eval_set, render_triage
-from bot.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND, TriageWorkers, make_pass
-from bot.triage.shard_reading import concerned, name_looked_at, promising
-from bot.triage.shortlist import choose
-from bot.triage.stopping import StoppingRule
-from bot.triage.summary import summarise
-from bot.triage.tables import connected, rows_of, shards, write_rows
+from incumbent.classifier.embedded.backend import EmbeddedBackend
+from incumbent.classifier.model import silent
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.query import Query
+from incumbent.pipeline.review import Platform, review
+from incumbent.pipeline.submission import Package
+from incumbent.pipeline.workspace import open_backend, open_package, open_platform
+from incumbent.triage import shortlist as module
+from incumbent.triage.classifying import Ground, package_with, settled_by
+from incumbent.triage.looking_order import LookingOrder
+from incumbent.triage.outcome import render_eval_set, render_triage
+from incumbent.triage.processes import FIRST, ORDERED, REPRESENTATIVES, SECOND, TriageWorkers, make_pass
+from incumbent.triage.shard_reading import concerned, name_looked_at, promising
+from incumbent.triage.shortlist import choose
+from incumbent.triage.stopping import StoppingRule
+from incumbent.triage.summary import summarise
+from incumbent.triage.tables import connected, rows_of, shards, write_rows
 from tests.factories import REPOSITORY
 from tests.triage.quick_platform import quick_platform
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import Limits
-from bot.errors import InputError, Problem, UsageError
-from bot.triage import reading
-from bot.triage.reading import Position, TrafficColumns, TrafficRow, read_rows, refuse_changed, stamp
-from bot.triage.tables import connected, write_query
+from incumbent.errors import InputError, Problem, UsageError
+from incumbent.taxonomy.config import Limits
+from incumbent.triage import reading
+from incumbent.triage.reading import Position, TrafficColumns, TrafficRow, read_rows, refuse_changed, stamp
+from incumbent.triage.tables import connected, write_query
 from tests.factories import make_config
 
 duckdb = pytest.importorskip("duckdb")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.rater.contextualizer import LiveSet
-from bot.rater.model import ScoredQuery
-from bot.triage.stopping import StoppingRule
+from incumbent.rater.contextualizer import LiveSet
+from incumbent.rater.model import ScoredQuery
+from incumbent.triage.stopping import StoppingRule
 from tests.factories import make_config, query
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import OutsideError, UsageError
-from bot.triage.tables import connected, write_query
-from bot.triage.work_folder import open_work, writing_to
+from incumbent.errors import OutsideError, UsageError
+from incumbent.triage.tables import connected, write_query
+from incumbent.triage.work_folder import open_work, writing_to
 from tests.factories import REPOSITORY
 
 pytest.importorskip("duckdb")
@@ -22,8 +22,8 @@ ROWS = "SELECT range AS a, md5(range::VARCHAR) AS b FROM range(1000000)"
 WRITES = f"""
 import sys
 from pathlib import Path
-from bot.triage.work_folder import writing_to
-from bot.triage.tables import connected, rows_of, write_query
+from incumbent.triage.work_folder import writing_to
+from incumbent.triage.tables import connected, rows_of, write_query
 folder = Path(sys.argv[1])
 try:
     with writing_to(folder, "FIX", spilling=True), connected(folder, 30) as connection:

@@ -14,24 +14,24 @@ from typing import Any, Final, get_args
 import pytest
 import yaml
 
-from bot.cli.ci import _read
-from bot.config import REVIEWED_FILES, load_config
-from bot.curator.entry import Entry
-from bot.curator.file_changes import admit, edit, render
-from bot.curator.store import load_regression_set
-from bot.errors import InputError, LaterFormatError
-from bot.files.documents import parse_yaml
-from bot.files.snapshot import EmptySnapshot, Overlay, Snapshot
-from bot.files.validation import FileModel, newest_format
-from bot.files.yaml_writer import edited, round_trip
-from bot.github.facts import FORMAT as FACTS
-from bot.github.read_back import RECORD_MODELS, kept_aside
-from bot.ledger.event_files import appended, load_events, parsed
-from bot.ledger.events import LedgerEvent
-from bot.ledger.model import FOLDER, FOLDER_RECORDS, FORMAT, FolderRecord, LedgerFormat, PullRequestRecord
-from bot.ledger.store import load, record_text, refuse_later_ledger
-from bot.pipeline.migrated_files import bring_up_to_date, is_up_to_date
-from bot.schemas import SCHEMAS, WRITTEN_BY_PEOPLE, schema
+from incumbent.cli.ci import _read
+from incumbent.cli.schemas import SCHEMAS, WRITTEN_BY_PEOPLE, schema
+from incumbent.curator.entry import Entry
+from incumbent.curator.file_changes import admit, edit, render
+from incumbent.curator.store import load_regression_set
+from incumbent.errors import InputError, LaterFormatError
+from incumbent.files.documents import parse_yaml
+from incumbent.files.snapshot import EmptySnapshot, Overlay, Snapshot
+from incumbent.files.validation import FileModel, newest_format
+from incumbent.files.yaml_writer import edited, round_trip
+from incumbent.github.facts import FORMAT as FACTS
+from incumbent.github.read_back import RECORD_MODELS, kept_aside
+from incumbent.ledger.event_files import appended, load_events, parsed
+from incumbent.ledger.events import LedgerEvent
+from incumbent.ledger.model import FOLDER, FOLDER_RECORDS, FORMAT, FolderRecord, LedgerFormat, PullRequestRecord
+from incumbent.ledger.store import load, record_text, refuse_later_ledger
+from incumbent.pipeline.migrated_files import bring_up_to_date, is_up_to_date
+from incumbent.taxonomy.config import REVIEWED_FILES, load_config
 from tests.factories import REPOSITORY
 
 HERE: Final = Path(__file__).with_name("a2f32698")
@@ -276,7 +276,9 @@ def test_each_kind_of_file_has_a_format_in_one_place() -> None:
         for name, model in SCHEMAS.items()
         if not name.endswith("-output") and not name.startswith("ledger-") and not newest_format(model)
     ]
-    assert without == ["analysis", "inventory"], "the document between the jobs has that of bot/github/facts.py"
+    assert without == ["analysis", "inventory"], (
+        "the document between the jobs has that of bot/incumbent/github/facts.py"
+    )
     parsed_entry = parse_yaml(b"format: 1", "f", REVIEWED_FILES).data
     assert parsed_entry == newest_format(Entry)
 

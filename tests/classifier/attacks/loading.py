@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 import yaml
 from pydantic import Field, Strict
 
-from bot.files.validation import FileModel
-from bot.intake.specification import AuthMode, Tool
+from incumbent.files.validation import FileModel
+from incumbent.intake.specification import AuthMode, Tool
 from tests.classifier.attacks.disguises import DISGUISES
 
 FOLDER = Path(__file__).parent

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.classifier.language_model.prompt import Example, answer_schema, compose, worked_examples
-from bot.classifier.language_model.prompt import Prompt as Composed
-from bot.classifier.model import InferenceRequest
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.language_model.prompt import Example, answer_schema, compose, worked_examples
+from incumbent.classifier.language_model.prompt import Prompt as Composed
+from incumbent.classifier.model import InferenceRequest
+from incumbent.taxonomy.model import Taxonomy
 
 _OPEN: Final = "<data>\n"
 _CLOSE: Final = "\n</data>"

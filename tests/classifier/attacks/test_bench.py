@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
-from bot.classifier.usage import Usage
-from bot.errors import OutsideError, UsageError
-from bot.taxonomy.model import Exemplars
 from dev.bench import attacks as bench
 from dev.bench.attack_outcomes import Outcome, false_alarms, outcomes, placebo, within
 from dev.bench.naive_prompt import NaiveBackend, naive_calls
+from incumbent.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
+from incumbent.classifier.usage import Usage
+from incumbent.errors import OutsideError, UsageError
+from incumbent.taxonomy.model import Exemplars
 from tests.classifier.attacks.loading import Attack, Case, Category, Control, Goal, load_attacks
 from tests.classifier.attacks.obedient_model import honest_reply
 from tests.classifier.factories import answers, declared, intent, openai_settings, request, silent, taxonomy, tool

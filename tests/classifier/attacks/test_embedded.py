@@ -11,10 +11,10 @@ from math import isfinite
 
 import pytest
 
-from bot.classifier.classify import classify
-from bot.classifier.embedded.text import READ_CHARACTERS
-from bot.classifier.model import Backend, Finding
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.classify import classify
+from incumbent.classifier.embedded.text import READ_CHARACTERS
+from incumbent.classifier.model import Backend, Finding
+from incumbent.taxonomy.model import Taxonomy
 from tests.classifier.attacks.loading import Attack, Case, Category, load_attacks
 from tests.classifier.factories import NOTHING, answers, query, request, silent
 

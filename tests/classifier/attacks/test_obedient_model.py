@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.classify import ClassifierResult, classify
-from bot.classifier.language_model.abilities import RememberedAbilities
-from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.model import Classification
-from bot.intake.query import Query
-from bot.intake.specification import Specification
+from incumbent.classifier.classify import ClassifierResult, classify
+from incumbent.classifier.language_model.abilities import RememberedAbilities
+from incumbent.classifier.language_model.backend import LanguageModelBackend
+from incumbent.classifier.model import Classification
+from incumbent.intake.query import Query
+from incumbent.intake.specification import Specification
 from tests.classifier.attacks.loading import Attack, load_attacks
 from tests.classifier.attacks.obedient_model import HONEST_TAGS, honest_reply, obedient_reply
 from tests.classifier.attacks.prompt_parts import sent_data

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import InferenceRequest
-from bot.files.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from incumbent.classifier.model import InferenceRequest
+from incumbent.files.snapshot import WorkingTree
+from incumbent.taxonomy.loading import load_taxonomy
 from tests.classifier.attacks.loading import Case, Control, load_attacks, load_controls
 from tests.classifier.attacks.prompt_parts import DELIMITERS, MOST_PER_CHARACTER, prompt_of, schema_of
 from tests.classifier.factories import request, tool

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bot.config import Limits
-from bot.errors import InputError, Problem
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reading import read_specification
-from bot.intake.specification import Specification, Tool
+from incumbent.errors import InputError, Problem
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reading import read_specification
+from incumbent.intake.specification import Specification, Tool
+from incumbent.taxonomy.config import Limits
 
 
 def make_limits(**overrides: int) -> Limits:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reading import find_specifications
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reading import find_specifications
 from tests.intake.agents.builders import NONE, OAUTH, Folder, make_limits, notes_of, openapi, tools_of
 
 API = openapi({"/berths": {"get": {"operationId": "listBerths"}, "post": {"operationId": "bookBerth"}}})

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reading import read_specification
-from bot.intake.specification import Specification
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reading import read_specification
+from incumbent.intake.specification import Specification
 from tests.intake.agents.builders import make_limits, notes_of
 
 CORPUS = os.environ.get("INCUMBENT_CORPUS")

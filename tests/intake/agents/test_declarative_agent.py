@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.intake.agents.declarative_agent import KINDS
+from incumbent.intake.agents.declarative_agent import KINDS
 from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_of
 
 

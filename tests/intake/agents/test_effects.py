@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.files.documents import Data
-from bot.intake.agents.effects import METHODS, effect_of_annotations, effect_of_data_handling, effect_of_operation
-from bot.intake.agents.name_effects import READ_VERBS, UNKNOWN_EFFECT, effect_of_name
-from bot.intake.agents.prose import MAX_CHARACTERS, stated_answer, stated_change
+from incumbent.files.documents import Data
+from incumbent.intake.agents.effects import METHODS, effect_of_annotations, effect_of_data_handling, effect_of_operation
+from incumbent.intake.agents.name_effects import READ_VERBS, UNKNOWN_EFFECT, effect_of_name
+from incumbent.intake.agents.prose import MAX_CHARACTERS, stated_answer, stated_change
 from tests.factories import REPOSITORY
 from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_of
 

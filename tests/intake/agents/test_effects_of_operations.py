@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.intake.agents.effects import effect_of_operation
+from incumbent.intake.agents.effects import effect_of_operation
 
 # A POST whose name or route ends with a noun does not certainly read.
 NOUNS_OF_READING = [

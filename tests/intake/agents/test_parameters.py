@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.intake.agents.inventory import bounded
-from bot.intake.specification import Parameter, Tool
+from incumbent.intake.agents.inventory import bounded
+from incumbent.intake.specification import Parameter, Tool
 from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi, tools_of
 
 SCHEMA = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import bot.intake.agents
-from bot.errors import InputError
-from bot.files.snapshot import WorkingTree
-from bot.intake.agents.reader import bare_readers, whole_readers
-from bot.intake.agents.reading import read_specification
+import incumbent.intake.agents
+from incumbent.errors import InputError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.agents.reader import bare_readers, whole_readers
+from incumbent.intake.agents.reading import read_specification
 from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi
 
 AGENT_YAML = "agent: 1\nname: Parcel desk\nplatform: acme\n"
@@ -25,7 +25,7 @@ def test_every_module_with_a_reader_is_found() -> None:
 
 
 def test_a_module_has_the_name_of_the_format_that_it_reads() -> None:
-    modules = {module.name for module in pkgutil.iter_modules(bot.intake.agents.__path__)}
+    modules = {module.name for module in pkgutil.iter_modules(incumbent.intake.agents.__path__)}
     names = [*(reader.name for reader in whole_readers()), *(reader.name for reader in bare_readers())]
     assert {re.sub(r"\W", "_", name) for name in names} <= modules
 

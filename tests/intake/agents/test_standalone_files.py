@@ -13,12 +13,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as some
 
-from bot.errors import InputError
-from bot.files.documents import Document, parse
-from bot.files.snapshot import Overlay, WorkingTree
-from bot.intake.agents.reader import fitting
-from bot.intake.agents.reading import read_specification
-from bot.intake.eval_sets.folder import read_eval_sets
+from incumbent.errors import InputError
+from incumbent.files.documents import Document, parse
+from incumbent.files.snapshot import Overlay, WorkingTree
+from incumbent.intake.agents.reader import fitting
+from incumbent.intake.agents.reading import read_specification
+from incumbent.intake.eval_sets.folder import read_eval_sets
 from tests.intake.agents.builders import Folder, make_limits, openapi
 
 OPENAPI = openapi({"/a": {"get": {"operationId": "a"}}})

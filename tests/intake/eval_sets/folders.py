@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from bot.config import Limits
-from bot.errors import InputError, Problem
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.query import EvalSet
+from incumbent.errors import InputError, Problem
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.query import EvalSet
+from incumbent.taxonomy.config import Limits
 from tests.factories import SHIPPED
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.intake.expectation import understand
-from bot.intake.query import Setup
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import Setup
 from tests.intake.eval_sets.folders import check_one_fault, read, read_one, refused, turns
 
 EVALS = {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.intake.eval_sets.formats.ai_agent_evals import READER
-from bot.intake.eval_sets.inputs import column_of, path_of
-from bot.intake.expectation import understand
-from bot.intake.query import EvalSet
-from bot.intake.tool_calls import ToolCall
+from incumbent.intake.eval_sets.formats.ai_agent_evals import READER
+from incumbent.intake.eval_sets.inputs import column_of, path_of
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import EvalSet
+from incumbent.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import check_one_fault, messages_of, read_one, turns
 
 EVALUATORS = ["builtin.fluency"]

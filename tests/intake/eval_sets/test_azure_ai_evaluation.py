@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from bot.files.documents import as_mapping
-from bot.intake.eval_sets.formats.azure_ai_evaluation import READER
-from bot.intake.expectation import understand
-from bot.intake.query import EvalSet
-from bot.intake.tool_calls import ToolCall
+from incumbent.files.documents import as_mapping
+from incumbent.intake.eval_sets.formats.azure_ai_evaluation import READER
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import EvalSet
+from incumbent.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import check_one_fault, messages_of, read_one, turns
 
 FIRST = {"query": "before", "response": "x"}

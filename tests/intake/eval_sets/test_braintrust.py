@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.intake.expectation import understand
-from bot.intake.query import EvalSet
-from bot.intake.tool_calls import ToolCall
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import EvalSet
+from incumbent.intake.tool_calls import ToolCall
 from tests.hostile.templates import json_lines
 from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, turns
 

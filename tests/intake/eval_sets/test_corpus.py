@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from bot.errors import InputError
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.expectation import understand
+from incumbent.errors import InputError
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.expectation import understand
 from tests.intake.eval_sets.folders import limits, read_one
 
 pytestmark = pytest.mark.skipif("INCUMBENT_CORPUS" not in os.environ, reason="INCUMBENT_CORPUS is not set")

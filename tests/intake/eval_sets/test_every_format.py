@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import formats
-from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.eval_sets.reader import fitting, glance, open_source, readers
-from bot.intake.expectation import understand
-from bot.intake.query import EvalSet
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets import formats
+from incumbent.intake.eval_sets.folder import read_eval_sets
+from incumbent.intake.eval_sets.reader import fitting, glance, open_source, readers
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import EvalSet
 from tests.factories import REPOSITORY
 from tests.formats import EVAL_SETS, SAMPLES
 from tests.fuzz.targets import HeldFiles

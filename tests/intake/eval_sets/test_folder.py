@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.intake.eval_sets.folder import UNKNOWN_FORMAT
-from bot.intake.eval_sets.reader import readers
+from incumbent.intake.eval_sets.folder import UNKNOWN_FORMAT
+from incumbent.intake.eval_sets.reader import readers
 from tests.intake.eval_sets.folders import messages_of, read, read_one, refused, turns
 
 OWN = "eval_set: 1\nqueries:\n  - {id: q01, query: Show my tickets.}\n  - {query: Close ticket 7.}\n"

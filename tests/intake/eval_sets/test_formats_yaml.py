@@ -8,10 +8,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from bot.intake.eval_sets.columns import FORMATS_FILE
-from bot.intake.expectation import understand
-from bot.intake.tool_calls import ToolCall
-from bot.schemas import schema
+from incumbent.cli.schemas import schema
+from incumbent.intake.eval_sets.columns import FORMATS_FILE
+from incumbent.intake.expectation import understand
+from incumbent.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import messages_of, read, refused, turns
 
 OWN = "eval_set: 1\nqueries: [{id: q, query: x}]\n"

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.intake.query import Setup
+from incumbent.intake.query import Setup
 from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, turns
 
 FULL = """\

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.intake.expectation import understand
-from bot.intake.query import EvalSet
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import EvalSet
 from tests.hostile.templates import json_lines
 from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, turns
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.intake.query import EvalSet
+from incumbent.intake.query import EvalSet
 from tests.intake.eval_sets.folders import messages_of, read_one, turns
 
 CURRENT = """\

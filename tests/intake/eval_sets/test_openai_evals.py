@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.intake.eval_sets.formats.openai_evals import READER
-from bot.intake.expectation import understand
-from bot.intake.query import EvalSet
-from bot.intake.tool_calls import ToolCall
+from incumbent.intake.eval_sets.formats.openai_evals import READER
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import EvalSet
+from incumbent.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import messages_of, read, read_one, turns
 
 SYSTEM = {"role": "system", "content": "Answer briefly."}

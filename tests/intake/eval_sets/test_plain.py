@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bot.files.documents import as_mapping
-from bot.intake.expectation import understand
-from bot.intake.tool_calls import ToolCall
+from incumbent.files.documents import as_mapping
+from incumbent.intake.expectation import understand
+from incumbent.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, refused, turns
 
 NAMES = [

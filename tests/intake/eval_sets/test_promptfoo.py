@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.intake.expectation import understand
-from bot.intake.tool_calls import ToolCall
+from incumbent.intake.expectation import understand
+from incumbent.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import messages_of, read, read_one, refused, turns
 
 RUN = "providers: [echo]\n"

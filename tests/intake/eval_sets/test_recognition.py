@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.formats import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
-from bot.intake.eval_sets.reader import glance, open_source
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.formats import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
+from incumbent.intake.eval_sets.reader import glance, open_source
 from tests.intake.eval_sets.folders import limits
 
 READERS = (

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import Problem
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.folder import UNKNOWN_FORMAT, read_eval_sets
+from incumbent.errors import Problem
+from incumbent.files.snapshot import WorkingTree
+from incumbent.intake.eval_sets.folder import UNKNOWN_FORMAT, read_eval_sets
 from tests.intake.eval_sets.folders import limits, read, refused
 
 OWN = "eval_set: 1\nqueries:\n  - {id: q01, query: Show my tickets.}\n"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.intake.expectation import understand
-from bot.intake.query import Setup
-from bot.intake.tool_calls import ToolCall
+from incumbent.intake.expectation import understand
+from incumbent.intake.query import Setup
+from incumbent.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import check_one_fault, read_one, refused, turns
 
 SPEC = """name: rooms

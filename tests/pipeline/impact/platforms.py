@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
-from bot.config import REVIEWED_FILES
-from bot.curator.entry import Entry, Source
-from bot.curator.staging import stored
-from bot.curator.store import RegressionSet
-from bot.errors import IncumbentError
-from bot.files.documents import parse_yaml
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline.impact.measure import Agents, PlatformChange, measure
-from bot.pipeline.impact.model import Impact
-from bot.pipeline.review import Platform
-from bot.pipeline.submission import Package, Submission, with_agent_in_ids
-from bot.taxonomy.model import Capability, Taxonomy
+from incumbent.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
+from incumbent.curator.entry import Entry, Source
+from incumbent.curator.staging import stored
+from incumbent.curator.store import RegressionSet
+from incumbent.errors import IncumbentError
+from incumbent.files.documents import parse_yaml
+from incumbent.intake.query import Query
+from incumbent.intake.specification import UNDECLARED, Specification
+from incumbent.pipeline.impact.measure import Agents, PlatformChange, measure
+from incumbent.pipeline.impact.model import Impact
+from incumbent.pipeline.review import Platform
+from incumbent.pipeline.submission import Package, Submission, with_agent_in_ids
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.model import Capability, Taxonomy
 from tests.factories import NO_APPRAISAL, make_config, make_entry, make_taxonomy
 from tests.reconcile.runs import IDENTITY, scores_of, text_of
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from bot.agreement.statistics import wilson
-from bot.classifier.exemplars import HeldOutExemplars
-from bot.classifier.model import Judgement
-from bot.classifier.model import Path as DecidedBy
-from bot.config import REVIEWED_FILES
-from bot.files.documents import parse_yaml
-from bot.pipeline.impact.appraisal import Text, appraise, trial_problems
-from bot.pipeline.impact.model import CapabilityImpact
-from bot.taxonomy.model import Capability, Exemplars, Taxonomy
+from incumbent.classifier.exemplars import HeldOutExemplars
+from incumbent.classifier.model import Judgement
+from incumbent.classifier.model import Path as DecidedBy
+from incumbent.files.documents import parse_yaml
+from incumbent.ledger.agreement.statistics import wilson
+from incumbent.pipeline.impact.appraisal import Text, appraise, trial_problems
+from incumbent.pipeline.impact.model import CapabilityImpact
+from incumbent.taxonomy.config import REVIEWED_FILES
+from incumbent.taxonomy.model import Capability, Exemplars, Taxonomy
 from tests.classifier.factories import counted, declared, of_tools
 from tests.factories import SHIPPED, make_taxonomy
 from tests.pipeline.impact.platforms import capability, grown

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Classification, Contradiction, Judgement
-from bot.curator.entry import Entry
-from bot.intake.query import Query
-from bot.pipeline.impact.comparison import compare, config_changes
-from bot.pipeline.impact.model import Effect
-from bot.pipeline.review import ClassifiedSubmission, Platform, Review, judge
-from bot.pipeline.submission import Submission
-from bot.taxonomy.migration import NOTHING, Migration, migration_between
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.classify import ClassifierResult
+from incumbent.classifier.model import Classification, Contradiction, Judgement
+from incumbent.curator.entry import Entry
+from incumbent.intake.query import Query
+from incumbent.pipeline.impact.comparison import compare, config_changes
+from incumbent.pipeline.impact.model import Effect
+from incumbent.pipeline.review import ClassifiedSubmission, Platform, Review, judge
+from incumbent.pipeline.submission import Submission
+from incumbent.taxonomy.migration import NOTHING, Migration, migration_between
+from incumbent.taxonomy.model import Taxonomy
 from tests.factories import make_config
 from tests.pipeline.impact.platforms import BASE, capability, grown, member, platform
 from tests.reconcile.runs import IDENTITY

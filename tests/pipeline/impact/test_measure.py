@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.classifier.exemplars import Bar, HeldOutExemplars
-from bot.classifier.model import Identity
-from bot.curator.entry import Entry
-from bot.errors import IncompleteError, UnreadyError
-from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
-from bot.ledger.keys import content_key
-from bot.pipeline.impact.measure import Agents, PlatformChange, held_out_of, measure, read_agents
-from bot.pipeline.impact.model import Impact
-from bot.pipeline.review import Platform
-from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from incumbent.classifier.exemplars import Bar, HeldOutExemplars
+from incumbent.classifier.model import Identity
+from incumbent.curator.entry import Entry
+from incumbent.errors import IncompleteError, UnreadyError
+from incumbent.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
+from incumbent.ledger.keys import content_key
+from incumbent.pipeline.impact.measure import Agents, PlatformChange, held_out_of, measure, read_agents
+from incumbent.pipeline.impact.model import Impact
+from incumbent.pipeline.review import Platform
+from incumbent.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.classifier.factories import counted, of_tools, specification, tool
 from tests.factories import make_config
 from tests.pipeline.impact.platforms import (

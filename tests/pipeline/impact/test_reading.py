@@ -9,18 +9,25 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.classifier.caching_backend import halt
-from bot.classifier.embedded.weights import WeightsError
-from bot.classifier.model import Backend
-from bot.config import CONFIG_FILE, ClassifierSettings
-from bot.errors import InputError
-from bot.git import ObjectStore
-from bot.pipeline.impact.comparison import config_changes
-from bot.pipeline.impact.measure import ANOTHER_MODEL, NOT_HERE, PlatformChange, backends_of, read_agents, read_change
-from bot.pipeline.review import Platform
-from bot.taxonomy.changes import ChangeKind, changes_between
-from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.model import Taxonomy
+from incumbent.classifier.caching_backend import halt
+from incumbent.classifier.embedded.weights import WeightsError
+from incumbent.classifier.model import Backend
+from incumbent.errors import InputError
+from incumbent.files.git import ObjectStore
+from incumbent.pipeline.impact.comparison import config_changes
+from incumbent.pipeline.impact.measure import (
+    ANOTHER_MODEL,
+    NOT_HERE,
+    PlatformChange,
+    backends_of,
+    read_agents,
+    read_change,
+)
+from incumbent.pipeline.review import Platform
+from incumbent.taxonomy.changes import ChangeKind, changes_between
+from incumbent.taxonomy.config import CONFIG_FILE, ClassifierSettings
+from incumbent.taxonomy.loading import TAXONOMY_FILE
+from incumbent.taxonomy.model import Taxonomy
 from tests.factories import make_config
 from tests.origin import Entry, Origin
 from tests.pipeline.impact.platforms import BASE, DOCUMENT, Counting, capability, grown, platform

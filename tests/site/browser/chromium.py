@@ -17,7 +17,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, Request, Response, sync_playwright
 
-from bot.site.serve import serve
+from incumbent.site.serve import serve
 from tests.factories import REPOSITORY
 
 SWITCH: Final = "INCUMBENT_BROWSER"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from bot.site.audience import Audience
-from bot.site.folder import write_folder
+from incumbent.site.audience import Audience
+from incumbent.site.folder import write_folder
 from tests.site.browser.chromium import browser_path, running, served
 from tests.site.platforms import files_for
 

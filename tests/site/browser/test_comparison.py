@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from bot.site.audience import Audience
-from bot.site.comparison_page import render_comparison
-from bot.site.folder import write_folder
+from incumbent.site.audience import Audience
+from incumbent.site.comparison_page import render_comparison
+from incumbent.site.folder import write_folder
 from tests.site.browser.chromium import WIDTHS, overflow, screenshot, served, violations, visitor
 from tests.site.test_comparison import comparison
 

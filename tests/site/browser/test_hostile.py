@@ -13,15 +13,15 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, Page
 
-from bot.pipeline.review import Platform
-from bot.report.escaping import printable, visible
-from bot.site.audience import Audience
-from bot.site.charts import drawing
-from bot.site.comparison_page import render_comparison
-from bot.site.content import SiteContent, SiteCustomer, SiteEntry
-from bot.site.folder import write_folder
-from bot.site.pages import render_site
-from bot.text.masking import masked_together
+from incumbent.pipeline.review import Platform
+from incumbent.report.escaping import printable, visible
+from incumbent.site.audience import Audience
+from incumbent.site.charts import drawing
+from incumbent.site.comparison_page import render_comparison
+from incumbent.site.content import SiteContent, SiteCustomer, SiteEntry
+from incumbent.site.folder import write_folder
+from incumbent.site.pages import render_site
+from incumbent.text.masking import masked_together
 from tests.github.hostile import HOSTILE
 from tests.site.browser.chromium import overflow, served, violations, visitor
 from tests.site.platforms import content

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from bot.site.audience import Audience
+from incumbent.site.audience import Audience
 from tests.site.browser.chromium import WIDTHS, Watch, overflow, screenshot, served, until, violations, visitor
 from tests.site.platforms import files_for
 from tests.variants import one_in

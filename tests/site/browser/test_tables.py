@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, CDPSession, Page
 
-from bot.site.content import SiteContent
-from bot.site.folder import write_folder
+from incumbent.site.content import SiteContent
+from incumbent.site.folder import write_folder
 from tests.site.browser.chromium import served, visitor
 from tests.site.platforms import content, first_pages
 

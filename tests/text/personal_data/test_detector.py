@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.intake.query import Query, Setup
-from bot.text.personal_data import addresses, bank_data, detector, mail, names, phones
-from bot.text.personal_data.detector import Detector, kinds_in_words, personal_in
-from bot.text.personal_data.model import PersonalDataKind
+from incumbent.intake.query import Query, Setup
+from incumbent.text.personal_data import addresses, bank_data, detector, mail, names, phones
+from incumbent.text.personal_data.detector import Detector, kinds_in_words, personal_in
+from incumbent.text.personal_data.model import PersonalDataKind
 
 DETECTOR = Detector()
 # A detector loads these when it needs them, which may be in an untraced test.

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.model import PersonalDataKind
+from incumbent.text.personal_data.detector import Detector
+from incumbent.text.personal_data.model import PersonalDataKind
 from tests.text.personal_data.examples import NAMES, NOT_PERSONAL, PERSONAL, marked
 
 DETECTOR = Detector()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.text.personal_data.model import PersonalDataKind
 from dev.bench.personal_data import labelled_files, measure
+from incumbent.text.personal_data.model import PersonalDataKind
 
 FOUND_UNASKED = [kind for kind in PersonalDataKind if kind is not PersonalDataKind.NAME]
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.text.personal_data.national_ids import SCHEMES, check_of
+from incumbent.text.personal_data.national_ids import SCHEMES, check_of
 
 YEARS = 1995, 2026, 2101
 RULES = sorted({rule for scheme in SCHEMES for rule in (scheme.check, scheme.marked_check)} - {""})

@@ -1,5 +1,0 @@
-"""``python -m bot`` is ``incumbent``."""
-
-from bot.cli.main import main
-
-main()

@@ -1,0 +1,5 @@
+"""``python -m incumbent`` is ``incumbent``."""
+
+from incumbent.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""Exports for other runners, and readers of their results."""

@@ -1,5 +1,0 @@
-"""promptfoo: configs with their prompts, tests, variables and files."""
-
-from bot.intake.eval_sets.formats.promptfoo.reader import READER
-
-__all__ = ["READER"]
