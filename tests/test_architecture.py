@@ -92,7 +92,6 @@ PURE = [
     "github/reclassified_entries.py",
     "github/refused_evictions.py",
     "intake/agents/name_effects.py",
-    "intake/agents/prose.py",
     "intake/expectation.py",
     "intake/expectation_keys.py",
     "intake/expectation_remarks.py",

@@ -1,25 +1,24 @@
 """The effect of a tool call – read or write – and the reason for it.
 
-Declarations decide first (``security_info``, MCP annotations), then the HTTP method, then words: the verb of the name.
-Without any of these, or if method and words contradict each other, the effect is ``unknown``.
+Declarations decide first (``security_info``, MCP annotations), then the HTTP method, then the verb of the name.
+Without any of these, or if method and names contradict each other, the effect is ``unknown``.
 ``docs/specification.md`` has the rules.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from incumbent.files.documents import Data, Node, as_list, as_mapping
 from incumbent.intake.agents.name_effects import (
     ASKING_VERBS,
-    DOUBTFUL_WRITE_VERBS,
     NO_OBJECTS,
     PLAIN_WRITE_VERBS,
     READ_VERBS,
-    THINGS,
     EffectReason,
+    begins_doubtfully,
     effect_of_name,
     is_noun_of_reading,
     own_words,
@@ -29,17 +28,6 @@ from incumbent.intake.agents.name_effects import (
     words_of,
 )
 from incumbent.intake.agents.package import AgentPackage
-from incumbent.intake.agents.prose import (
-    MAX_CHARACTERS,
-    is_weak,
-    is_weak_with_change,
-    names_form,
-    names_thing,
-    stated_answer,
-    stated_asking,
-    stated_change,
-    stated_only,
-)
 from incumbent.intake.specification import Effect
 
 READING_METHODS: Final = frozenset({"get", "head", "options", "trace", "query"})
@@ -48,103 +36,62 @@ METHODS: Final = READING_METHODS | WRITING_METHODS | {"post"}
 _READING_WORDS: Final = tuple([verb] for verb in READ_VERBS)
 _MANY_CALLS: Final = re.compile(r"graph-?ql|\b(?:gql|rpc)\b|(?:json|xml)[-_]?rpc", re.IGNORECASE)
 """Routes that accept both reading and changing calls."""
-_MANY_CALLS_IN_PROSE: Final = re.compile(
-    r"\b(?:GraphQL|(?:JSON|XML)[- ]?RPC)(?: v?[\d.]+)? (?:endpoint|API|gateway|server|calls?|operations?|requests?"
-    r"|quer(?:y|ies)|mutations?)\b",
-    re.IGNORECASE,
-)
 _ACTION: Final = re.compile(
     r"[?&]_?(?:action|act|command|cmd|do|method|op|operation|task)=([\w-]{1,80})", re.IGNORECASE
 )
 
 
-def effect_of_operation(method: str, route: str, operation_id: str, *prose: str) -> EffectReason:
+def effect_of_operation(method: str, route: str, operation_id: str) -> EffectReason:
     """The effect of a REST operation; ``method`` in lower case.
 
     GET, HEAD, OPTIONS, TRACE and QUERY read; PUT, PATCH and DELETE write.  POST reads if its operationId or the last
-    fixed part of its route says so, else it writes.  If the name or the description clearly contradicts that, the
-    effect is unknown.  ``prose`` are its summary and descriptions.
+    fixed part of its route says so, else it writes.  If method, operationId and route plainly contradict each other,
+    the effect is unknown.
     """
-    call = f"{method.upper()} {route}"
-    name = effect_of_name(operation_id)
+    call, name = f"{method.upper()} {route}", effect_of_name(operation_id)
     named = name.reason.replace("the name", "the operationId")
     if method == "post":
-        return _effect_of_post(route, operation_id, prose)
+        return _effect_of_post(route, operation_id, name, named)
     if method in READING_METHODS:
-        change = _said(stated_change, prose)
-        form = not change and any(map(names_form, prose))
-        routed = not form and own_words(operation_id)[:1] not in _READING_WORDS
-        against = [
-            named if not form and _names_change(name, operation_id, prose, change) else "",
-            _doubtfully_named(operation_id, prose),
-            _routed_change(route) if routed else "",
-            change,
-        ]
-        return _unless(EffectReason("read", call), f"{method.upper()} reads", against)
+        is_change = name.effect == "write" and says_plainly(name) and not _is_noun(operation_id)
+        # `findCancelledOrders` at `/orders/cancel` reads.
+        routed = "" if own_words(operation_id)[:1] in _READING_WORDS else _routed_change(route)
+        return _unless(EffectReason("read", call), f"{method.upper()} reads", [named if is_change else "", routed])
     reads = method != "delete" and name.effect == "read" and says_plainly(name)
     return _unless(EffectReason("write", call), f"{method.upper()} writes", [named if reads else ""])
 
 
-def _effect_of_post(route: str, operation_id: str, prose: Sequence[str]) -> EffectReason:
+def _effect_of_post(route: str, operation_id: str, name: EffectReason, named: str) -> EffectReason:
     """The effect of a POST: by its operationId, else by its route; without either it writes."""
     call, place, words = f"POST {route}", last_fixed_part(route), own_words(operation_id)
-    name = effect_of_name(operation_id)
-    named = name.reason.replace("the name", "the operationId")
-    change, answer = _said(stated_change, prose), _said(stated_answer, prose)
     alone = f"the route ends with '{place}'" if reads_alone(place) else ""
-    if many := _takes_many_calls(place, name, operation_id, prose):
+    begins = f"the operationId begins with '{words[0]}'" if words else ""
+    if many := _takes_many_calls(place, name, operation_id):
         return _unless(EffectReason("write", call), "POST writes", [f"{many}, which takes reads and changes alike"])
     if name.effect == "read":
-        if is_noun_of_reading(name, operation_id) and (_begins_doubtfully(words) or not (alone or answer) or change):
+        if is_noun_of_reading(name, operation_id) and (begins_doubtfully(words) or not alone):
             return _unless(EffectReason("write", call), "POST writes", [named])
-        return _unless(EffectReason("read", f"{call}; {name.reason}"), named, [_routed(place, "write"), change])
+        return _unless(EffectReason("read", f"{call}; {name.reason}"), named, [_routed(place, "write")])
     if name.effect == "write":
-        # The description of a change may also say what the call returns, shows or checks.
-        weak = is_weak_with_change if says_plainly(name) else is_weak
-        only = _said(_without(weak, stated_only), prose)
-        firm = "" if change else _said(_without(weak, stated_answer), prose)
-        return _unless(EffectReason("write", f"{call}; {name.reason}"), named, [alone, only, firm])
-    begins = f"the operationId begins with '{words[0]}'" if words else ""
+        return _unless(EffectReason("write", f"{call}; {name.reason}"), named, [alone])
     if alone:
-        doubtful = begins if _begins_doubtfully(words) else ""
-        return _unless(EffectReason("read", f"{call}; {alone}"), alone, [change, doubtful])
-    asking = bool(words) and words[0] in ASKING_VERBS
-    if asking and not change and (firm := _said(_without(is_weak, stated_answer), prose)):
-        return EffectReason("read", f"{call}; {begins}, and {firm}")
+        doubtful = begins if begins_doubtfully(words) else ""
+        return _unless(EffectReason("read", f"{call}; {alone}"), alone, [doubtful])
+    asks = begins if words and words[0] in ASKING_VERBS else ""
     decision = EffectReason("write", f"{call}; nothing says that it only reads")
     if routed := _routed(place, "write"):
-        return _unless(decision, routed, [answer, begins if asking else ""])
-    asked = "" if change else _said(stated_asking, prose)
-    return _unless(decision, "POST writes", [answer, begins if asking else "", _reads_doubtfully(place), asked])
+        return _unless(decision, routed, [asks])
+    return _unless(decision, "POST writes", [asks, _reads_doubtfully(place)])
 
 
-def _without(weak: Callable[[str], bool], find: Callable[[str], str]) -> Callable[[str], str]:
-    """``find`` without results that are ``weak``."""
-    return lambda text: "" if weak(said := find(text)) else said
-
-
-def _begins_doubtfully(words: Sequence[str]) -> bool:
-    """Whether the name begins with a verb that often changes something: ``recordView``."""
-    return bool(words) and words[0] in DOUBTFUL_WRITE_VERBS and not _runs_query(words)
-
-
-def _takes_many_calls(place: str, name: EffectReason, operation_id: str, prose: Sequence[str]) -> str:
+def _takes_many_calls(place: str, name: EffectReason, operation_id: str) -> str:
     """The reason if a route accepts calls of any kind and the operationId does not say which this is."""
     reads = name.effect == "read" and name.verb != "query" and words_of(operation_id)[:1] == [name.verb]
     if reads or name.effect == "write":
         return ""
     if _MANY_CALLS.search(place):
         return f"the route ends with '{place}'"
-    if _MANY_CALLS.search(operation_id):
-        return f"the operationId is '{operation_id}'"
-    first = (text[:MAX_CHARACTERS].split(". ")[0] for text in prose)
-    found = next((found for sentence in first if (found := _MANY_CALLS_IN_PROSE.search(sentence))), None)
-    return f"its description says '{found.group()}'" if found and name.effect == "unknown" else ""
-
-
-def _runs_query(words: Sequence[str]) -> bool:
-    """Whether the name says that a query is run, which mostly reads."""
-    return words[0] in ("run", "execute") and not {"query", "queries", "search"}.isdisjoint(words)
+    return f"the operationId is '{operation_id}'" if _MANY_CALLS.search(operation_id) else ""
 
 
 def _reads_doubtfully(place: str) -> str:
@@ -155,34 +102,10 @@ def _reads_doubtfully(place: str) -> str:
     return f"the route ends with '{place}'" if may_read or effect_of_name(place).effect == "read" else ""
 
 
-def _names_change(name: EffectReason, operation_id: str, prose: Sequence[str], change: str) -> bool:
-    """Whether the operationId of a reading method, with the effect ``name``, names a change.
-
-    It does not if the prose uses its verb in a noun (“The cancel policy”).  If the verb may be a noun (``bookTable``,
-    but ``bookCover``), it does, unless the prose says that the call answers or the name ends with a plural
-    (``purchaseOrders``).
-    """
+def _is_noun(operation_id: str) -> bool:
+    """Whether an operationId that begins with a verb is a noun as a whole: ``updateHistory``."""
     words = words_of(operation_id)
-    if name.effect != "write" or (not change and any(names_thing(text, name.verb) for text in prose)):
-        return False
-    answered = any(map(stated_answer, prose))
-    if words[0] in READ_VERBS and words[1:3] in [["and", name.verb], ["then", name.verb]]:
-        return True
-    if says_plainly(name):
-        thing = len(words) == 2 and words[1] in NO_OBJECTS
-        checked = words[-1] == name.verb and words[:1] in _READING_WORDS and answered
-        return bool(change) or not (thing or checked)
-    alone = len(words) < 2 or words[0] != name.verb.split()[0] or words[-1].endswith("s")
-    return not alone and not answered
-
-
-def _doubtfully_named(operation_id: str, prose: Sequence[str]) -> str:
-    """The reason if a reading method without description is named like a change: ``runJob``, but not ``runQuery``."""
-    words = words_of(operation_id)
-    if len(words) != 2 or words[0] not in ("run", "execute", "store", "issue") or any(map(str.strip, prose)):
-        return ""
-    thing = words[1] in THINGS | NO_OBJECTS or words[1].endswith("s") or _runs_query(words)
-    return "" if thing else f"the operationId begins with '{words[0]}'"
+    return len(words) == 2 and words[1] in NO_OBJECTS
 
 
 def _routed_change(route: str) -> str:
@@ -225,12 +148,6 @@ def _unless(decision: EffectReason, because: str, against: Iterable[str]) -> Eff
         return decision
     doubt = f"{because}, but {said}"
     return EffectReason("unknown", f"{decision.reason.split(';')[0]}; {doubt}", doubt=doubt)
-
-
-def _said(find: Callable[[str], str], prose: Sequence[str]) -> str:
-    """The first result of ``find`` in the texts, in words."""
-    words = next((words for text in prose if (words := find(text))), "")
-    return f"its description says '{words}'" if words else ""
 
 
 def note_doubt(package: AgentPackage, place: Node, name: str, decision: EffectReason) -> None:

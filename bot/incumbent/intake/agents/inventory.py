@@ -107,8 +107,7 @@ def bounded(found: Iterable[Parameter], limits: Limits) -> tuple[tuple[Parameter
 class InventoryOperation:
     """An operation of an OpenAPI file or a tool of an MCP server.
 
-    ``security`` is ``None`` if nothing is declared; ``parameters`` reads its parameters.  ``described`` gives the
-    effect of an operation with a further description by a plugin.
+    ``security`` is ``None`` if nothing is declared; ``parameters`` reads its parameters.
     """
 
     name: str
@@ -117,7 +116,6 @@ class InventoryOperation:
     security: Alternatives | None
     place: Node
     parameters: Parameters = no_parameters
-    described: Callable[[str], EffectReason] | None = None
 
 
 Inventory = Mapping[str, InventoryOperation]

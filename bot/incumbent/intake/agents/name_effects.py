@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -55,7 +56,7 @@ WRITE_VERBS: Final = words_in("""
 """)
 # Verbs for changes that are as often a noun or part of a question (`run_query`, `issue_read`, `store_hours`).  A name
 # that begins with one does not decide the effect, but is no evidence of reading either.
-DOUBTFUL_WRITE_VERBS: Final = words_in("""
+_DOUBTFUL_WRITE_VERBS: Final = words_in("""
     run execute store issue record order log credit debit drop email deposit launch claim flag ban
 """)
 # Verbs that write only if they are joined to another verb (`fetchAndStore`).
@@ -66,7 +67,7 @@ ASKING_VERBS: Final = words_in("""
     decode hash normalize tokenize transcribe embed solve aggregate
 """)
 # Phrasal verbs.
-PHRASAL_WRITE_VERBS: Final = frozenset({
+_PHRASAL_WRITE_VERBS: Final = frozenset({
     ("check", "in"), ("check", "out"), ("turn", "on"), ("turn", "off"), ("switch", "on"), ("switch", "off"),
     ("log", "out"), ("log", "off"), ("sign", "out"), ("shut", "down"), ("roll", "back"), ("opt", "in"), ("opt", "out"),
 })  # fmt: skip
@@ -92,16 +93,11 @@ PLAIN_WRITE_VERBS: Final = words_in("""
     destroy wipe toggle increment decrement withdraw overwrite truncate discard evict deduct redeem disconnect logout
     resend reassign recreate undelete unlink unpin unfollow invalidate
 """)
-# Other verbs whose third person is hardly ever a noun: “Saves settings”, but not “Orders of a user”.
-PLAIN_IN_THIRD_PERSON: Final = words_in("""
-    abort clear close deploy freeze merge pay regenerate renew replace reserve rotate save undo unfreeze unresolve
-    unstar
-""")
 _PLAIN_READ_VERBS: Final = (READ_VERBS - _READ_NOUNS) | {"search", "query"}
 # Nouns that are no object of these verbs: `updateHistory` and `publishDates` are nouns as a whole.
 NO_OBJECTS: Final = words_in("history throughput latency date dates time times reason reasons")
-_PHRASAL_VERBS: Final = PHRASAL_WRITE_VERBS | {("look", "up")}
-_PLAIN_PHRASAL_VERBS: Final = frozenset(" ".join(words) for words in PHRASAL_WRITE_VERBS if words[0] != "check")
+_PHRASAL_VERBS: Final = _PHRASAL_WRITE_VERBS | {("look", "up")}
+_PLAIN_PHRASAL_VERBS: Final = frozenset(" ".join(words) for words in _PHRASAL_WRITE_VERBS if words[0] != "check")
 _CALLS: Final[tuple[tuple[frozenset[str], Effect], ...]] = (
     (WRITE_VERBS - _WRITE_NOUNS, "write"),
     (READ_VERBS - _READ_NOUNS | {"list", "search", "query"}, "read"),
@@ -109,7 +105,7 @@ _CALLS: Final[tuple[tuple[frozenset[str], Effect], ...]] = (
 # The end of a POST route that marks something as read, or counts a view.
 _UNSURE_ALONE: Final = words_in("read view show check")
 # A word right before one of these is not a verb, if it may be a noun.
-THINGS: Final = words_in("""
+_THINGS: Final = words_in("""
     data date detail details history info information log logs metadata names options reason report schema settings
     stats status statistics summary type types usage
 """)
@@ -184,6 +180,12 @@ def reads_alone(part: str) -> bool:
     return bool(words) and words[0] in known and effect_of_name(part).effect == "read"
 
 
+def begins_doubtfully(words: Sequence[str]) -> bool:
+    """Whether a name begins with a verb that often changes something: ``recordView``, but not ``runQuery``."""
+    is_query = words[:1] in (["run"], ["execute"]) and not {"query", "queries", "search"}.isdisjoint(words)
+    return bool(words) and words[0] in _DOUBTFUL_WRITE_VERBS and not is_query
+
+
 def _outer_parts(parts: list[list[str]]) -> list[list[str]]:
     """The first and the last parts of a name, so that the time is linear in its length."""
     return parts if len(parts) <= 2 * MAX_PARTS else parts[:MAX_PARTS] + parts[-MAX_PARTS:]
@@ -247,4 +249,4 @@ def _effect_inside(parts: list[list[str]]) -> EffectReason:
 
 def _is_thing(words: list[str]) -> bool:
     """Whether two words are a noun and not a call: ``place_details``, ``order_cancel_reason``."""
-    return len(words) == 2 and words[1] in THINGS and words[0] not in ("get", "set", "change")
+    return len(words) == 2 and words[1] in _THINGS and words[0] not in ("get", "set", "change")

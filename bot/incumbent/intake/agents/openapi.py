@@ -139,12 +139,10 @@ class _OpenApiReader:
         operation_id, summary = place["operationId"].text, place["summary"].text
         security = place["security"] if place.has("security") else self.root["security"]
         description = place["description"].text
-        described = partial(effect_of_operation, method, route, operation_id, summary, description)
         return InventoryOperation(
             name=operation_id or f"{method.upper()} {route}",
             description=description or summary,
-            effect=described(),
-            described=described,
+            effect=effect_of_operation(method, route, operation_id),
             security=self.security.alternatives(security),
             place=place,
             parameters=cache(partial(self.parameters, item, place)),

@@ -429,8 +429,6 @@ def _tool(package: AgentPackage, binding: Binding, modes: dict[str, AuthMode | N
     if function is not None:
         capabilities = function["capabilities"]
         description = function["description"].text
-        if entry is not None and entry.described is not None:
-            effect = entry.described(description)
         effect = effect_of_data_handling(capabilities["security_info"]["data_handling"].data) or effect
         confirmation = _confirmation(capabilities["confirmation"])
         card = _card(package, capabilities["response_semantics"])
