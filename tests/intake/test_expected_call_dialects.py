@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -21,6 +22,11 @@ ARGS = {"id": 4}
 
 def found(expected: Any, turns: int = 1) -> ExpectedTools | None:
     return expected_tools(expected, turns, TOOLS)
+
+
+def said(tool: str) -> list[dict[str, Any]]:
+    """A user's message, and the agent's that calls a tool."""
+    return [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": [{"name": tool, "args": {}}]}]
 
 
 ONE: dict[str, Any] = {
@@ -98,6 +104,10 @@ ONE: dict[str, Any] = {
     "steps of an expectation": {"expected_steps": [{"tool": BOOK}]},
     "a list as Python writes it": {"expected_tools": f"['{BOOK}']"},
     "a list without quotes": {"expected_tools": f"[{BOOK}]"},
+    "a plus": {"expected_tools": [f"+{BOOK}"]},
+    "words behind names": {"expected_tools": {BOOK: "required", FIND: "optional"}},
+    "beside the tools that there are": {"expected_tools": [BOOK], "tools": [FIND, BOOK, "cancel"]},
+    "beside a call whose status is optional": {"expected_tools": [BOOK, {"name": FIND, "type": "optional"}]},
     "a call that is made once": {"expected_tools": [{"name": BOOK, "args": ARGS, "count": 1}]},
     "beside one that may be made": {"expected_tools": [BOOK, {"name": FIND, "required": False}]},
     "beside a recorded action": {"expected_actions": [BOOK], "actions": [f"{FIND}()"]},
@@ -115,6 +125,7 @@ def test_a_call_is_read_in_any_dialect(expected: Any) -> None:
     [
         pytest.param({"expected_tools": f"{FIND} -> {BOOK}"}, [FIND, BOOK], id="an arrow"),
         pytest.param({"expected_tools": f"{FIND} then {BOOK}"}, [FIND, BOOK], id="then"),
+        pytest.param({"expected_tools": [f"{FIND} -> {BOOK}"]}, [FIND, BOOK], id="an arrow in an item"),
         pytest.param({"expected_tools": f"{BOOK} and {FIND}"}, [BOOK, FIND], id="and"),
         pytest.param({"expected_tools": f"1. {BOOK}\n2. {FIND}"}, [BOOK, FIND], id="a numbered list"),
         pytest.param({"expected_calls": f"{FIND}(); {BOOK}(id=4)"}, [FIND, BOOK], id="call syntax"),
@@ -178,6 +189,19 @@ def test_alternatives_are_one_call(expected: Any) -> None:
         {"expected_tools": {FIND: 0}},
         {"expected_tools": [{"name": FIND, "forbidden": True}]},
         {"expected_tools": [{"name": FIND, "called": False}]},
+        {"expected_tools": [{"name": FIND, "status": "forbidden"}]},
+        {"expected_tools": [{"name": FIND, "expectation": "not_called"}]},
+        {"expected_tools": {FIND: "forbidden"}},
+        {"expected_tools": {FIND: "no"}},
+        {"expected_tools": {FIND: {"max": 0}}},
+        {"expected_tools": [f"-{FIND}"]},
+        {"expected_tools": [f"~{FIND}"]},
+        {"expected_tools": [f"not: {FIND}"]},
+        {"expected_tools": [f"!{FIND}(night='x')"]},
+        *(
+            {key: [FIND]}
+            for key in ("wrong_tools", "bad_tool_calls", "tools_not_allowed", "dont_call", "tool_blacklist")
+        ),
         # In call syntax, under any key that forbids.
         {"forbidden": [f"{FIND}()"]},
         {"expect": {"not": [f"{FIND}()"]}},
@@ -250,6 +274,18 @@ RECORDS: dict[str, Any] = {
     "available": {"available_tools": [BOOK]},
     "definitions of tools": {"tools": [{"name": BOOK, "parameters": {"type": "object"}}]},
     "metadata": {"metadata": {"tools": [BOOK]}},
+    "definitions without types": {"tools": [{"name": BOOK, "description": "x", "parameters": {}}]},
+    # An ordinary word with a remark in brackets, and what an answer must not say.
+    **{
+        key: {key: "Cancel (by phone)", "answer": "cancel(now)"}
+        for key in ("expected_answer", "title", "notes", "expected")
+    },
+    "a text that must not be said": {"must_not_contain": [f"{BOOK}(id=1)"]},
+    "a wrong answer": {"wrong_answer": f"{BOOK}(id=1)"},
+    # What is about something else than calls denies none.
+    **{key: {key: False} for key in ("should_use_markdown", "should_call_back", "must_use", "expected_action_items")},
+    **{f"{key}: none": {key: "none"} for key in ("expected_action_items", "intended_use", "follow_up_action_needed")},
+    "several tools, and no server": {"expected_tools": [f"{FIND}/{BOOK}", f"{FIND}.{BOOK}"]},
     # Words that only look like those of a key.
     **{
         key: {key: BOOK}
@@ -299,6 +335,10 @@ def test_a_record_of_a_run_states_nothing(expected: Any) -> None:
         ({"expected_tools": [["none"], []]}, 2, "single"),
         ({"expected_tools": [{"turn": 2, "tools": [BOOK]}, {"turn": 1, "tools": [FIND]}]}, 2, "single"),
         ({"expected_tools": [{"turn": 1, "tool": BOOK}, {"turn": 1, "tool": FIND}]}, 2, "several"),
+        ({"expected_tools": [{"turn": "1", "tools": [FIND]}, {"turn": "Turn 2", "tools": [BOOK]}]}, 2, "single"),
+        ({"messages": [message for tool in (FIND, BOOK) for message in said(tool)]}, 2, "single"),
+        ({"messages": [*said(FIND), {"role": "user", "content": "?"}, *said(BOOK)[1:], *said(FIND)[1:]]}, 2, "several"),
+        ({"expected_tools": {BOOK: {"times": 2}}}, 1, None),
         ({"expected": [{"expected_tools": [FIND]}, {"expected_tools": [BOOK]}]}, 2, "single"),
         ({"expected_tools": [[FIND], [BOOK]]}, 2, "single"),
         ({"expected_tools": [[], [FIND, BOOK]]}, 2, "several"),
@@ -326,7 +366,8 @@ REFERENCES: list[Any] = [
     *("find_slip", "find_slip(night='x')", "{{ steps.1.output }}", "${step_1.id}", "<node-0>", "$1", "$1.id", "#E1"),
     *("API_call_0", "{{previous}}", "$prev.id", "{{result}}", "result_of_find_slip", "the output of find_slip"),
     *("previous_result", "Slip {{call_1.id}}, please", {"$ref": "0.id"}, {"from_call": 0}, [{"result_of": "x"}]),
-    *("$var_1.id$", "<result of the first call>", "{output.id}"),
+    *("$var_1.id$", "<result of the first call>", "{output.id}", "{{find_slip_result.id}}", "{{findSlip.id}}"),
+    *("{{lastResult.id}}", "{{prevResult}}", "$.find_slip.id", "[find_slip.id]", "{{#find_slip.id#}}"),
 ]
 NO_REFERENCES: list[Any] = [
     *(
@@ -344,6 +385,7 @@ NO_REFERENCES: list[Any] = [
         "find a slip",
         "book_slip",
     ),
+    *("Results from Tuesday", "result of the match", "Output of 30 kW", "last response time"),
     *("a result", "the output", "{{user.name}}", "step by step", {"reference": "x"}, "{", "find_slip and more"),
 ]
 
@@ -363,8 +405,9 @@ def test_other_arguments_refer_to_nothing(value: Any) -> None:
 
 
 def test_an_ordinary_word_is_no_name_of_an_earlier_call_but_an_id_is() -> None:
-    calls = [{"name": "cancel"}, {"name": BOOK, "args": {"kind": "cancel"}}]
-    assert found({"expected_calls": calls}).order == "several"  # type: ignore[union-attr]
+    for text in ("cancel", "cancel (old booking)", "cancel. then rebook", "{please cancel my stay}"):
+        calls = [{"name": "cancel"}, {"name": BOOK, "args": {"kind": text}}]
+        assert found({"expected_calls": calls}).order == "several"  # type: ignore[union-attr]
     calls = [{"id": "c1", "name": "cancel"}, {"name": BOOK, "args": {"kind": "{{c1.output.id}}"}}]
     assert found({"expected_calls": calls}).order == "chain"  # type: ignore[union-attr]
 
@@ -373,6 +416,23 @@ def test_what_one_turn_forbids_another_may_expect() -> None:
     turns = {"turns": [{"forbidden_tools": [FIND]}, {"expected_tools": [FIND]}]}
     assert found(turns, 2) == ExpectedTools(steps=((FIND,),), different=1)
     assert found({"expected": turns["turns"]}, 2) == ExpectedTools(steps=((FIND,),), different=1)
+    denied = ExpectedTools(steps=((FIND,),), forbidden=(FIND,), different=1)
+    assert found({"turns": [{"expected_tools": [FIND], "forbidden_tools": [FIND]}, {}]}, 2) == denied
+    assert found({"forbidden_tools": [FIND], "turns": [{"expected_tools": [FIND]}, {}]}, 2) == denied
+
+
+def test_a_tool_may_be_called_as_a_word_of_the_keys() -> None:
+    tools = make_tools("list_slips", "call_pilot", FIND)
+    for expected in ({"list_slips": {}, FIND: {}}, [{"call_pilot": {"id": 1}}, FIND]):
+        statement = expected_tools({"expected_tools": expected}, 1, tools)
+        assert statement is not None
+        assert len(statement.steps) == 2
+
+
+def test_blank_lines_cost_no_time() -> None:
+    began = time.process_time()
+    assert found({"expected": "x" + "\n " * 50_000 + "y"}) is None
+    assert time.process_time() - began < 2
 
 
 def test_what_is_far_down_in_arguments_refers_to_nothing() -> None:

@@ -55,12 +55,14 @@ class Expectation:
     ``tool_calls`` has each call once, including those that must not be made.  ``wanted`` are the calls that must be
     made, in order, each as often as it is expected: of each turn if they are stated by turn, else all in one.
     ``no_tools`` means that the eval set says explicitly that no tool is called; it is false if nothing is said.
+    ``denied`` are the names of tools that must not be called in any turn, or in one that expects them as well.
     """
 
     answers: tuple[str | None, ...]
     tool_calls: tuple[ToolCall, ...]
     wanted: tuple[tuple[ToolCall, ...], ...] = ()
     no_tools: bool = False
+    denied: tuple[str, ...] = ()
 
     @property
     def answer(self) -> str | None:
@@ -101,7 +103,8 @@ def understand(expected: Data, turns: int = 1, is_tool: IsTool = no_tool) -> Exp
     unwanted = tuple(call for call in more.tool_calls if call.unwanted)
     calls = tuple(each_once([*found.tool_calls, *unwanted])) if found.tool_calls else more.tool_calls
     stated = found if found.wanted or found.no_tools else more
-    return Expectation(answers, calls, stated.wanted, stated.no_tools)
+    denied = tuple(dict.fromkeys((*found.denied, *more.denied)))
+    return Expectation(answers, calls, stated.wanted, stated.no_tools, denied)
 
 
 def _understood(expected: Data, turns: int, is_tool: IsTool) -> Expectation:
@@ -128,12 +131,26 @@ def _understood(expected: Data, turns: int, is_tool: IsTool) -> Expectation:
     calls = repeated(statements)
     by_turn = next((each.by_turn for each in statements if _is_all(each, calls)), (calls,))
     in_turns = [statement for statements in listed for statement in statements]
+    groups = [tuple(call for each in statements for call in each.calls) for statements in listed]
+    groups += [calls for statement in whole for calls in statement.by_turn]
     return Expectation(
         answers=tuple(answers),
         tool_calls=tuple(each_once(call for each in (*whole, *in_turns) for call in each.calls)),
         wanted=tuple(tuple(call for call in found if not call.unwanted) for found in by_turn) if calls else (),
         no_tools=not calls and any(each.none for each in statements),
+        denied=tuple(dict.fromkeys(_denied([each.calls for each in whole if not each.by_turn], groups))),
     )
+
+
+def _denied(whole: Iterable[Sequence[ToolCall]], by_turn: Sequence[Sequence[ToolCall]]) -> Iterator[str]:
+    """The names that must not be called: what one turn forbids, another may expect."""
+    for call in (call for calls in whole for call in calls if call.unwanted):
+        yield from call.names
+    wanted = [{name for call in calls if not call.unwanted for name in call.names} for calls in by_turn]
+    anywhere = set[str]().union(*wanted)
+    for calls, here in zip(by_turn, wanted, strict=True):
+        names = [name for call in calls if call.unwanted for name in call.names]
+        yield from (name for name in names if name in here or name not in anywhere)
 
 
 def _is_all(statement: ToolStatement, calls: tuple[ToolCall, ...]) -> bool:
@@ -278,13 +295,10 @@ def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> 
     """
     names = tool_names((UNLISTED,) if tools is None else tuple(tool.name for tool in tools))
     expectation = understand(expected, turns, names.is_declared)
-    forbidden = tuple(dict.fromkeys(filter(names.is_declared, expectation.forbidden)))
+    forbidden = tuple(filter(names.is_declared, expectation.denied))
     by_turn = [[_Step.of(call, names) for call in calls] for calls in expectation.wanted]
     steps = tuple(step.meant for calls in by_turn for step in calls if step.meant)
     denied = {names.meant_by(name) for name in forbidden}
-    if len(by_turn) > 1:
-        # What one turn forbids, another may expect: then it is called.
-        denied -= {step[0] for step in steps if len(step) == 1}
     if not (steps or expectation.no_tools):
         return ExpectedTools(forbidden=_sorted(denied), states_calls=False, order=None) if denied else None
     return ExpectedTools(
@@ -401,6 +415,12 @@ class ToolNames:
         The comparison goes from whole names to ``called`` without a prefix (the longest rest first), then to the
         declared names without a prefix; each exact first, then plain.  The first comparison with a match decides.
         """
+        for form in (self.exact.get(called, ()), self.plain.get(_plain(called), ())):
+            if form:
+                return form[0] if len(form) == 1 else None
+        if sum(part in self.exact for part in _SEPARATOR.split(called)) > 1:
+            # Several tools and no server.
+            return None
         for found in self._compared(called):
             if found:
                 return found[0] if len(found) == 1 else None

@@ -183,14 +183,20 @@ def reply_tool_calls(messages: Sequence[Data]) -> list[Data]:
     return calls
 
 
-def replies(messages: Data, turns: int) -> list[str | None]:
-    """The agent's last text after each of the user's ``turns``; ``None`` for each if their number differs."""
+def reply_turns(messages: Sequence[Data]) -> list[list[Data]]:
+    """The ``messages`` after each of the user's."""
     found: list[list[Data]] = []
-    for item in as_list(messages):
+    for item in messages:
         if _speaks(item, _USER):
             found.append([])
         elif found:
             found[-1].append(item)
+    return found
+
+
+def replies(messages: Data, turns: int) -> list[str | None]:
+    """The agent's last text after each of the user's ``turns``; ``None`` for each if their number differs."""
+    found = reply_turns(as_list(messages))
     return [reply_text(said) for said in found] if len(found) == turns else [None] * turns
 
 

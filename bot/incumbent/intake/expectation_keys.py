@@ -18,13 +18,14 @@ class Role:
     """What a key says about the calls under it: that they are ``unwanted``, or that any of them will do.
 
     ``is_claim``: an empty list under it says that no tool is called; under *required* it demands nothing.  ``denies``:
-    *no* and *false* under it say so.
+    *false* under it says so.  ``is_plain``: it is about nothing but calls, so that *none* and *no* under it say so.
     """
 
     unwanted: bool = False
     alternatives: bool = False
     is_claim: bool = False
     denies: bool = False
+    is_plain: bool = True
 
 
 _CLAIM: Final = frozenset(
@@ -51,12 +52,16 @@ _FORBIDDEN: Final = frozenset(
     {
         *("forbid", "forbids", "forbidden", "prohibit", "prohibited", "disallow", "disallowed", "unwanted"),
         *("unexpected", "avoid", "avoided", "banned", "deny", "denied", "reject", "rejected", "excluded"),
+        *("blacklist", "blacklisted", "denylist", "blocked"),
     }
 )
-_NOT: Final = frozenset({"not", "never", "none", "no"})
+_NOT: Final = frozenset({"not", "never", "none", "no", "dont"})
 _WRONG: Final = frozenset({"wrong", "incorrect", "bad", "invalid", "mistaken"})
+_ALLOWED: Final = frozenset({"allow", "allowed", "permitted"})
 _MODAL: Final = frozenset({"must", "should"})
 _OPTIONAL: Final = frozenset({"optional", "optionally"})
+_STATE: Final = frozenset({"status", "state", "expectation", "expected", "type", "kind", "requirement", "mode"})
+"""Words of keys of a call under which a word says whether it must be made."""
 _IMPERATIVE: Final = frozenset({"call", "use", "invoke"})
 """With *not* they forbid; *not called* may be what an agent did."""
 _ANY: Final = frozenset({"any", "either", "alternatives", "acceptable", "one"})
@@ -96,11 +101,11 @@ _QUERY: Final = frozenset(
 )
 """Keys or words of the query, and of what no customer wrote."""
 
-_VOCABULARY: Final = sorted(
-    _CLAIM | _DEMAND | _TOOL | _USE | _FORBIDDEN | _NOT | _ANY | {"of", "be", "to", "name", "names", "ground", "list"},
-    key=len,
-    reverse=True,
+_KNOWN: Final = (
+    _CLAIM | _DEMAND | _TOOL | _USE | _FORBIDDEN | _NOT | _ANY | {"of", "be", "to", "name", "names", "ground", "list"}
 )
+_CONTAINING: Final = frozenset({"contain", "contains", "include", "includes", "mention", "mentions", "say", "says"})
+_VOCABULARY: Final = sorted(_KNOWN, key=len, reverse=True)
 _PART: Final = re.compile("|".join(_VOCABULARY))
 _WHOLE: Final = re.compile(f"(?:{_PART.pattern})+")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
@@ -125,15 +130,19 @@ def role_of(key: str, above: str = "") -> Role | None:
     words = own | outer
     if own & _OTHER or own & (_RECORD - _TOOL - _USE) or (outer & _TOOL and outer & (_CLAIM | _DEMAND)):
         return None
-    if not own & (_CLAIM | _DEMAND | _TOOL | _USE | _FORBIDDEN | _NOT):
+    if not own & (_CLAIM | _DEMAND | _TOOL | _USE | _FORBIDDEN | _NOT | _WRONG):
         return None
-    is_tool = bool(words & _TOOL) or (bool(own & _USE) and not above)
-    unwanted = bool(words & _FORBIDDEN) or bool(words & _NOT and words & (_CLAIM | _DEMAND | _IMPERATIVE))
+    # `should_use_markdown` is about something else.
+    is_about_calls = own <= _KNOWN
+    is_tool = bool(words & _TOOL) or (bool(own & _USE) and not above and is_about_calls)
+    unwanted = bool(words & _FORBIDDEN or own & _WRONG)
+    unwanted = unwanted or bool(words & _NOT and words & (_CLAIM | _DEMAND | _IMPERATIVE | _ALLOWED))
     claims, demands = bool(words & _CLAIM), bool(words & _DEMAND)
     if not is_tool or not (claims or demands or unwanted or (own & _TOOL and is_alternative(key))):
         return None
-    denies = claims or bool(words & _MODAL)
-    return Role(unwanted, is_alternative(key), claims and not unwanted, denies and not unwanted)
+    is_plain = is_about_calls and bool(words & _TOOL)
+    denies = is_plain and not unwanted and (claims or bool(words & _MODAL))
+    return Role(unwanted, is_alternative(key), claims and not unwanted, denies, is_plain)
 
 
 def is_alternative(key: str) -> bool:
@@ -161,15 +170,25 @@ def is_negative(word: str) -> bool:
     return bool(words_of(word) & (_FORBIDDEN | _NOT | _WRONG))
 
 
+@lru_cache(maxsize=10_000)
+def is_about_texts(key: str) -> bool:
+    """Whether ``key`` speaks of texts of an answer: ``wrong_answer``, ``must_not_contain``."""
+    return bool(words_of(key) & (_OTHER | _CONTAINING))
+
+
 def states_optional(key: str, value: object) -> bool:
     """Whether ``key`` of a call with its ``value`` says that it may be made: ``required: false``."""
     own = words_of(key)
+    if isinstance(value, str):
+        return bool(own & _STATE and words_of(value) & _OPTIONAL)
     return (value is False and bool(own & _DEMAND)) or (value is True and bool(own & _OPTIONAL))
 
 
 def states_unwanted(key: str, value: object) -> bool:
     """Whether ``key`` of a call with its ``value`` says that it must not be made: ``forbidden: true``."""
     own = words_of(key)
+    if isinstance(value, str):
+        return bool(own & _STATE) and is_negative(value)
     return (value is True and is_negative(key)) or (value is False and bool(own & (_CLAIM | {"called", "call"})))
 
 

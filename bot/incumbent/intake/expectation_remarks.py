@@ -66,8 +66,7 @@ def expectation_remarks(queries: Iterable[Query], specification: Specification) 
         for name in expected:
             if names.meant_by(name) is None:
                 _add(undeclared, query, name, name)
-        # What one turn forbids, another may expect.
-        both = [name for name in wanted & unwanted if name is not None and len(query.turns) == 1]
+        both = [name for name in wanted & set(map(names.meant_by, found.denied)) if name is not None]
         for name in sorted(both):
             _add(disputed, query, name, name)
         for path, name, is_all in dict.fromkeys(_named(query.expected, declared)):

@@ -12,7 +12,15 @@ from typing import Any, Final, TypeAlias
 
 from incumbent.files.documents import Data, as_list, as_mapping
 from incumbent.intake.eval_sets.table import plain_key
-from incumbent.intake.expectation_keys import Role, group_role, is_claimed, states_optional, states_unwanted
+from incumbent.intake.expectation_keys import (
+    Role,
+    group_role,
+    is_claimed,
+    is_negative,
+    role_of,
+    states_optional,
+    states_unwanted,
+)
 
 IsTool: TypeAlias = Callable[[str], bool]
 """Whether a name means a declared tool."""
@@ -130,7 +138,7 @@ def stated(
     if isinstance(found, dict):
         # An empty list under `expected`, in what may also be the tools that there are, is a statement as well.
         is_empty = any(value == [] and (is_claimed(key) or (empty and _is_claim(key))) for key, value in found.items())
-    none = not calls and not role.unwanted and (is_empty or any(map(_NO_CALL.fullmatch, said)))
+    none = not calls and not role.unwanted and (is_empty or (role.is_plain and any(map(_NO_CALL.fullmatch, said))))
     return ToolStatement(calls, none)
 
 
@@ -141,22 +149,28 @@ def _is_claim(key: str) -> bool:
 
 
 def _by_turn(items: list[Data], turns: int) -> list[Data]:
-    """``items`` as a list for each of so many ``turns``, or by the number of the turn that each has; else empty."""
+    """``items`` if each is what one of so many ``turns`` states, or by the number of the turn that each has; else
+    empty.
+    """
     if items and len(items) == turns and all(isinstance(item, list) for item in items):
+        return items
+    if 1 < len(items) == turns and all(any(map(role_of, as_mapping(item))) for item in items):
         return items
     numbers = [
         next((value for key, value in as_mapping(item).items() if plain_key(key) in _TURNS), None) for item in items
     ]
-    if turns < 2 or not items or not all(isinstance(number, int) for number in numbers):
+    said = [_TURN.fullmatch(str(number).strip()) for number in numbers]
+    if turns < 2 or not items or not all(said):
         return []
     found: dict[int, list[Data]] = {}
-    for number, item in zip(numbers, items, strict=True):
-        found.setdefault(int(str(number)), []).append(item)
+    for match, item in zip(said, items, strict=True):
+        found.setdefault(0 if match is None else int(match[1]), []).append(item)
     return [found[number] for number in sorted(found)]
 
 
 _TURNS: Final = frozenset({"turn", "turnindex", "turnnumber", "turnid"})
 """Keys of the number of a turn."""
+_TURN: Final = re.compile(r"(?:turn|t)?[ _-]?(\d{1,4})(?:\.0)?", re.IGNORECASE)
 _NO_CALL: Final = re.compile(
     r"no(?:ne)?|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE
 )
@@ -169,13 +183,14 @@ _SEPARATORS: Final = re.compile(r"[|;,\n]|->|=>|→|\s(?:then|and)\s")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])\s", re.MULTILINE)
 _EVERY: Final[tuple[Data, ...]] = ("*", ["*"])
 """Values by which every call is forbidden."""
-_LIST: Final = re.compile(r"\s*\[([^\[\]{}()\"]*)\]\s*")
+_LIST: Final = re.compile(r"\[([^\[\]{}()\"]*)\]")
 """A list of names as Python or a table writes it, which is no JSON."""
 _QUOTES: Final = "\"'`"
 _OR: Final = re.compile(r"\sor\s", re.IGNORECASE)
 _EITHER: Final = re.compile(r"either\s+", re.IGNORECASE)
-_NEVER: Final = "!"
-"""Before the name of a tool that must not be called."""
+_MARK: Final = re.compile(r"([!~]|-(?=\w)|(?:not|no|never)[:\s])|\+(?=\w)")
+"""Before the name of a tool: that it must not be called, or that it must."""
+_ARROW: Final = re.compile(r"->|=>|→|\sthen\s")
 
 
 def _stated_in_text(text: str, role: Role) -> ToolStatement:
@@ -183,13 +198,14 @@ def _stated_in_text(text: str, role: Role) -> ToolStatement:
     calls = call_syntax(text)
     if calls:
         return ToolStatement(tuple(replace(call, unwanted=role.unwanted) for call in calls))
-    bare = _LIST.sub(r"\1", text)
+    listed = _LIST.fullmatch(text.strip())
     # The format's reader reports invalid JSON.
-    bare = "" if bare.lstrip().startswith(("[", "{")) else _BULLET.sub("", bare)
+    bare = "" if listed is None and text.lstrip().startswith(("[", "{")) else _BULLET.sub("", text)
+    bare = bare if listed is None else listed[1]
     parts = [_choice(part) for part in _SEPARATORS.split(bare)]
     names = [name for part in parts for name in part]
     if any(map(_NO_CALL.fullmatch, names)) and not any(map(_is_name, names)):
-        return ToolStatement(none=not role.unwanted)
+        return ToolStatement(none=role.is_plain and not role.unwanted)
     # If one part has white space, the whole text is prose.
     if any(len(name.split()) > 1 for name in names):
         return ToolStatement()
@@ -206,8 +222,9 @@ def _choice(text: str) -> list[str]:
 
 def _named(names: Sequence[str], role: Role) -> ToolCall:
     """The call of one of ``names``; one with the mark of what is never called must not be made."""
-    bare = tuple(name.removeprefix(_NEVER).strip() for name in names)
-    return ToolCall(bare[0], None, role.unwanted or names[0].startswith(_NEVER), bare[1:])
+    marks = [_MARK.match(name) for name in names]
+    bare = tuple(name if mark is None else name[mark.end() :].strip() for name, mark in zip(names, marks, strict=True))
+    return ToolCall(bare[0], None, role.unwanted or (marks[0] is not None and bool(marks[0][1])), bare[1:])
 
 
 def _is_name(text: str) -> bool:
@@ -266,17 +283,34 @@ _MOST: Final = _TIMES | {"max", "maxcalls"}
 _IDS: Final = frozenset({"id", "callid", "toolcallid"})
 
 
+def _number(value: Data) -> float | None:
+    """How often a call is made by what stands behind its name: a number, a word, or a mapping of nothing but that.
+
+    ``None``: it says nothing of it.
+    """
+    if isinstance(value, str):
+        return 0 if is_negative(value) else None
+    if isinstance(value, dict) and value and all(plain_key(key) in _MOST for key in value):
+        return min(float(each) if isinstance(each, int) else 1.0 for each in value.values())
+    return value if isinstance(value, int) else None
+
+
 def _times(number: Data) -> int:
     """How often a call is stated: twice stands for any greater number."""
-    return 2 if isinstance(number, int) and number > 1 else 1
+    return 2 if isinstance(number, int | float) and number > 1 else 1
 
 
 def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> Iterator[ToolCall]:
     """The calls in an ``item`` of a list: a name, call syntax, an object with a name, or a group of such items."""
     if isinstance(item, str):
-        calls = call_syntax(item)
+        mark = _MARK.match(item.strip())
+        calls = call_syntax(item.strip()[mark.end() :] if mark else item)
+        parts = [part.strip() for part in _ARROW.split(item)]
         if calls:
-            yield from (replace(call, unwanted=role.unwanted) for call in calls)
+            unwanted = role.unwanted or (mark is not None and bool(mark[1]))
+            yield from (replace(call, unwanted=unwanted) for call in calls)
+        elif len(parts) > 1 and all(len(part.split()) == 1 for part in parts):
+            yield from (_named([part], role) for part in parts)
         elif _is_name(item):
             names = list(filter(_is_name, _choice(item)))
             # Names may have spaces, but alternatives may not: that is prose.
@@ -287,7 +321,10 @@ def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> I
     if any(states_optional(key, value) for key, value in held.items()):
         return
     inner = next((value for key, value in held.items() if plain_key(key) in _INNER and isinstance(value, dict)), held)
-    if any(as_mapping(inner.get(key)).get("type") == "object" for key in _SCHEMAS):
+    if any(
+        as_mapping(inner.get(key)).get("type") == "object" or (key in inner and "description" in inner)
+        for key in _SCHEMAS
+    ):
         # The definition of an available tool, not a call.
         return
     named = {plain_key(key): value for key, value in inner.items() if isinstance(value, str) and value.strip()}
@@ -306,7 +343,7 @@ def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> I
 
 def _group(held: Mapping[str, Data], is_tool: IsTool, role: Role, depth: int) -> Iterator[ToolCall]:
     """The calls in a mapping that is none itself: lists under keys such as ``any_of``, or arguments by tool."""
-    roles = {key: inner for key in held if (inner := group_role(key)) is not None}
+    roles = {key: inner for key in held if not is_tool(key) and (inner := group_role(key)) is not None}
     if roles:
         for key, inner in roles.items():
             both = Role(unwanted=role.unwanted or inner.unwanted, alternatives=inner.alternatives)
@@ -318,8 +355,11 @@ def _group(held: Mapping[str, Data], is_tool: IsTool, role: Role, depth: int) ->
         return
     if held and (is_single or all(map(is_tool, held))):
         for name, arguments in held.items():
-            if isinstance(arguments, bool | int):
-                yield from repeat(ToolCall(name, None, role.unwanted or not arguments), _times(arguments))
+            if isinstance(arguments, str) and states_optional("status", arguments):
+                continue
+            number = _number(arguments)
+            if number is not None:
+                yield from repeat(ToolCall(name, None, role.unwanted or not number), _times(number))
             else:
                 yield ToolCall(name, arguments if isinstance(arguments, dict) else None, role.unwanted)
 
@@ -342,7 +382,7 @@ def is_distinctive(name: str) -> bool:
     return re.fullmatch(r"[^\W\d_][^\W\d_A-Z]*", name) is None
 
 
-_CALL: Final = re.compile(r"([^\W\d][\w./:-]{0,200})\s{0,3}\(")
+_CALL: Final = re.compile(r"([^\W\d][\w./:-]{0,200})\(")
 _GAP: Final = re.compile(r"\s*(?:[;,|]|->|=>|→|then\b|and\b)?\s*")
 _LONGEST_CALLS: Final = 20_000
 """Longer texts are no calls."""

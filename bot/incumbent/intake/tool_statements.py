@@ -7,14 +7,14 @@ key.  docs/formats.md lists what is a record of a run, or states nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from incumbent.files.documents import Data, as_list, as_mapping
 from incumbent.intake.eval_sets.table import plain_key
-from incumbent.intake.expectation_forms import asserted_calls, asserts_no_call, replied, reply_tool_calls
-from incumbent.intake.expectation_keys import Role, is_expected, is_negative, is_record, role_of
+from incumbent.intake.expectation_forms import asserted_calls, asserts_no_call, replied, reply_tool_calls, reply_turns
+from incumbent.intake.expectation_keys import Role, is_about_texts, is_expected, is_negative, is_record, role_of
 from incumbent.intake.tool_calls import (
     IsTool,
     ToolCall,
@@ -22,6 +22,7 @@ from incumbent.intake.tool_calls import (
     call_syntax,
     calls_in,
     decoded,
+    is_distinctive,
     named_tools,
     no_tool,
     repeated,
@@ -96,7 +97,9 @@ def tool_statements(held: Mapping[str, Data], is_tool: IsTool = no_tool, turns: 
         if role is not None:
             yield stated(value, role, is_tool, turns, empty=role.is_claim and claims)
         elif name == _TOOLS or (name == "groundtruth" and names_tools(value, held)):
-            yield stated(value, Role(), is_tool, turns)
+            # Beside expected tools, these are the ones that there are.
+            if not (name == _TOOLS and isinstance(value, list) and any(map(_is_wanted, cells))):
+                yield stated(value, Role(), is_tool, turns)
         elif name == _TURN_OF_ADK:
             yield stated(as_mapping(value).get("tool_uses"), Role(), is_tool, empty=True)
         elif name in TOOLS_OF_ANSWERS:
@@ -106,7 +109,7 @@ def tool_statements(held: Mapping[str, Data], is_tool: IsTool = no_tool, turns: 
             yield from _below(key, value, is_tool, turns)
             if not is_record(key):
                 yield from _anywhere(value, is_tool, turns, key)
-    yield from _of_answers(cells, is_tool)
+    yield from _of_answers(cells, is_tool, turns)
     for grader in map(as_mapping, as_list(cells.get("graders"))):
         config = as_mapping(grader.get("config"))
         if grader.get("type") == "tool-calls":
@@ -115,6 +118,11 @@ def tool_statements(held: Mapping[str, Data], is_tool: IsTool = no_tool, turns: 
     for asserted, unwanted in asserted_calls(cells):
         yield _listed(asserted, unwanted=unwanted)
     yield ToolStatement(none=asserts_no_call(cells))
+
+
+def _is_wanted(key: str) -> bool:
+    role = role_of(key)
+    return role is not None and not role.unwanted
 
 
 def _below(above: str, value: Data, is_tool: IsTool, turns: int) -> Iterator[ToolStatement]:
@@ -128,15 +136,18 @@ def _below(above: str, value: Data, is_tool: IsTool, turns: int) -> Iterator[Too
     found = [list(_of_keys(above, held, is_tool, turns)) for held in items]
     statements = [statement for each in found for statement in each]
     if turns > 1 and isinstance(value, list) and len(items) == turns and statements:
-        by_turn = tuple(repeated(each) for each in found)
-        unwanted = [call for statement in statements for call in statement.calls if call.unwanted]
+        by_turn = tuple((*repeated(each), *_unwanted(each)) for each in found)
         yield ToolStatement(
-            calls=(*(call for calls in by_turn for call in calls), *unwanted),
+            calls=tuple(call for calls in by_turn for call in calls),
             none=all(any(statement.none for statement in each) for each in found),
             by_turn=by_turn,
         )
     else:
         yield from statements
+
+
+def _unwanted(statements: Iterable[ToolStatement]) -> Iterator[ToolCall]:
+    return (call for statement in statements for call in statement.calls if call.unwanted)
 
 
 def _of_keys(above: str, held: Mapping[str, Data], is_tool: IsTool, turns: int) -> Iterator[ToolStatement]:
@@ -169,7 +180,10 @@ def _anywhere(
     They are ``unwanted`` below a key that forbids, and ``expected`` below a word of expectation.
     """
     found = decoded(value)
-    unwanted, expected = unwanted or is_negative(above), expected or is_expected(above)
+    if is_negative(above) and is_about_texts(above):
+        return
+    unwanted = unwanted or (is_negative(above) and not is_tool(above))
+    expected = expected or is_expected(above)
 
     def within(inner: Data, key: str) -> Iterator[ToolStatement]:
         return _anywhere(inner, is_tool, turns, key, unwanted=unwanted, expected=expected, depth=depth - 1)
@@ -196,6 +210,9 @@ def _syntax(items: list[Data], is_tool: IsTool, *, unwanted: bool) -> tuple[Tool
     """The calls of ``items`` if all of them are call syntax of declared tools, else none."""
     found = [call_syntax(item) if isinstance(item, str) else () for item in items]
     calls = tuple(replace(call, unwanted=unwanted) for each in found for call in each)
+    if any(not isinstance(call.arguments, dict) and not is_distinctive(call.name) for call in calls):
+        # An ordinary word with a remark in brackets.
+        return ()
     return calls if all(found) and all(is_tool(call.name) for call in calls) else ()
 
 
@@ -211,7 +228,7 @@ def states_calls(held: Mapping[str, Data]) -> bool:
     return not any(key in as_mapping(item) for items in called for item in items for key in _RETURNED)
 
 
-def _of_answers(held: Mapping[str, Data], is_tool: IsTool) -> Iterator[ToolStatement]:
+def _of_answers(held: Mapping[str, Data], is_tool: IsTool, turns: int) -> Iterator[ToolStatement]:
     """The statements in the expected answers of ``held``: calls of messages, declared tools, or calls next to the
     answer's text.
     """
@@ -220,10 +237,13 @@ def _of_answers(held: Mapping[str, Data], is_tool: IsTool) -> Iterator[ToolState
         name, answer = waiting.pop(0)
         said = replied(answer)
         if said:
-            yield _listed(reply_tool_calls(said))
+            found = _listed(reply_tool_calls(said))
+            by_turn = tuple(_listed(reply_tool_calls(each)).calls for each in reply_turns(said))
+            is_whole = len(by_turn) == turns and sum(map(len, by_turn)) == len(found.calls)
+            yield replace(found, by_turn=by_turn) if is_whole else found
             continue
         if name in ANSWERS and name not in _RECORDED and named_tools(answer, is_tool):
-            yield stated(answer, Role(), is_tool)
+            yield stated(answer, Role(), is_tool, turns)
         inner = as_mapping(answer)
         for key, value in inner.items():
             if plain_key(key) in (_TOOLS, *TOOLS_OF_ANSWERS):
