@@ -104,6 +104,7 @@ ONE: dict[str, Any] = {
     "steps of an expectation": {"expected_steps": [{"tool": BOOK}]},
     "a list as Python writes it": {"expected_tools": f"['{BOOK}']"},
     "a list without quotes": {"expected_tools": f"[{BOOK}]"},
+    "with a description": {"expected_tools": [{"name": BOOK, "parameters": ARGS, "description": "why"}]},
     "a plus": {"expected_tools": [f"+{BOOK}"]},
     "words behind names": {"expected_tools": {BOOK: "required", FIND: "optional"}},
     "beside the tools that there are": {"expected_tools": [BOOK], "tools": [FIND, BOOK, "cancel"]},
@@ -423,7 +424,8 @@ def test_what_one_turn_forbids_another_may_expect() -> None:
 
 def test_a_tool_may_be_called_as_a_word_of_the_keys() -> None:
     tools = make_tools("list_slips", "call_pilot", FIND)
-    for expected in ({"list_slips": {}, FIND: {}}, [{"call_pilot": {"id": 1}}, FIND]):
+    both: list[Any] = [{"list_slips": {}, FIND: {}}, [{"call_pilot": {"id": 1}}, FIND]]
+    for expected in both:
         statement = expected_tools({"expected_tools": expected}, 1, tools)
         assert statement is not None
         assert len(statement.steps) == 2

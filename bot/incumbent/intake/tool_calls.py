@@ -322,7 +322,7 @@ def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> I
         return
     inner = next((value for key, value in held.items() if plain_key(key) in _INNER and isinstance(value, dict)), held)
     if any(
-        as_mapping(inner.get(key)).get("type") == "object" or (key in inner and "description" in inner)
+        as_mapping(inner.get(key)).get("type") == "object" or (inner.get(key) == {} and "description" in inner)
         for key in _SCHEMAS
     ):
         # The definition of an available tool, not a call.
