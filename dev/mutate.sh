@@ -18,4 +18,11 @@ if ! cmp -s requirements/mutation.txt "$packages/installed.txt"; then
         --target "$packages" --requirement requirements/mutation.txt || exit 2
     cp requirements/mutation.txt "$packages/installed.txt"
 fi
-PYTHONPATH=$(pwd)/$packages exec .venv/bin/python -m dev.mutate "$@"
+# mutmut takes a module's name from its path, and knows `src/` alone as a folder that is no part of it.
+[ ! -e src ] || { echo "mutate: src is in the way" >&2; exit 2; }
+ln -s bot src
+trap 'rm -f src' EXIT
+trap 'exit 130' INT TERM
+code=0
+PYTHONPATH=$(pwd)/$packages .venv/bin/python -m dev.mutate "$@" || code=$?
+exit "$code"

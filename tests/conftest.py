@@ -130,6 +130,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
         item.user_properties.append((PROCESSOR_SECONDS, round(sum(os.times()[:4]) - item.stash[BEGUN], 2)))
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than processors: for a quarter of their time tests wait for servers, browsers and commands."""
     return (os.cpu_count() or 1) + 1
