@@ -222,9 +222,16 @@ def _choice(text: str) -> list[str]:
 
 def _named(names: Sequence[str], role: Role) -> ToolCall:
     """The call of one of ``names``; one with the mark of what is never called must not be made."""
-    marks = [_MARK.match(name) for name in names]
-    bare = tuple(name if mark is None else name[mark.end() :].strip() for name, mark in zip(names, marks, strict=True))
-    return ToolCall(bare[0], None, role.unwanted or (marks[0] is not None and bool(marks[0][1])), bare[1:])
+    unmarked = [_unmarked(name) for name in names]
+    bare = [name for name, _ in unmarked]
+    return ToolCall(bare[0], None, role.unwanted or unmarked[0][1], tuple(bare[1:]))
+
+
+def _unmarked(text: str) -> tuple[str, bool]:
+    """``text`` without the mark before it, and whether the mark says that it must not be called."""
+    bare = text.strip()
+    mark = _MARK.match(bare)
+    return (bare, False) if mark is None else (bare[mark.end() :].strip(), bool(mark[1]))
 
 
 def _is_name(text: str) -> bool:
@@ -303,12 +310,11 @@ def _times(number: Data) -> int:
 def calls_in(item: Data, is_tool: IsTool, role: Role, depth: int = _GROUPS) -> Iterator[ToolCall]:
     """The calls in an ``item`` of a list: a name, call syntax, an object with a name, or a group of such items."""
     if isinstance(item, str):
-        mark = _MARK.match(item.strip())
-        calls = call_syntax(item.strip()[mark.end() :] if mark else item)
+        bare, unwanted = _unmarked(item)
+        calls = call_syntax(bare)
         parts = [part.strip() for part in _ARROW.split(item)]
         if calls:
-            unwanted = role.unwanted or (mark is not None and bool(mark[1]))
-            yield from (replace(call, unwanted=unwanted) for call in calls)
+            yield from (replace(call, unwanted=role.unwanted or unwanted) for call in calls)
         elif len(parts) > 1 and all(len(part.split()) == 1 for part in parts):
             yield from (_named([part], role) for part in parts)
         elif _is_name(item):
